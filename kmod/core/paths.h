@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The paths of a device, as a table to pick from: made anew when a port comes,
+ * goes, fails or changes its weight, and read only after that.
+ */
+#ifndef ROCEPATH_CORE_PATHS_H
+#define ROCEPATH_CORE_PATHS_H
+
+#include <rocepath/types.h>
+#include <linux/rocepath.h>
+
+#define RP_PATHS_SLOTS		256
+#define RP_PATHS_BUCKETS	256
+
+/* one path: a port and one of its entropy values, by number */
+struct rp_path {
+	u8 port;
+	u8 ev;
+};
+
+/**
+ * struct rp_paths_port - a port as the table's maker is told of it
+ * @weight: 1 to ROCEPATH_WEIGHT_MAX, 0: there is no such port
+ * @evs: entropy values, 1 to ROCEPATH_EVS_MAX
+ * @up: may carry traffic
+ */
+struct rp_paths_port {
+	u16 weight;
+	u16 evs;
+	bool up;
+};
+
+/**
+ * struct rp_paths - what schedulers pick from
+ * @ports_up: ports that may carry traffic
+ * @slots: entries of @slot in use: one turn of the spray
+ * @slot: ports in the order of the spray, interleaved by weight; @nth: how often the port came before in this turn
+ * @share: slots of each port
+ * @evs: entropy values of each port
+ * @bucket: the port of each hash bucket. A bucket of a port that is up never moves because of another port
+ */
+struct rp_paths {
+	u16 ports_up;
+	u16 slots;
+	struct {
+		u8 port;
+		u8 nth;
+	} slot[RP_PATHS_SLOTS];
+	u16 share[ROCEPATH_PORTS_MAX];
+	u16 evs[ROCEPATH_PORTS_MAX];
+	u8 bucket[RP_PATHS_BUCKETS];
+};
+
+/**
+ * rp_paths_build() - make the table
+ * @p: filled in
+ * @ports: ROCEPATH_PORTS_MAX of them
+ *
+ * Slots are shared out by weight (exactly where the weights divided by their
+ * common divisor add up to at most RP_PATHS_SLOTS, else by largest remainder,
+ * each port that is up having at least one), in the order of smooth weighted
+ * round robin. Buckets belong by weight to all ports, up or not; those of a
+ * port that is down are lent to the ports that are up.
+ */
+void rp_paths_build(struct rp_paths *p, const struct rp_paths_port *ports);
+
+/**
+ * rp_path_sport() - the UDP source port that a path stands for
+ * @path: port and EV
+ *
+ * Of the dynamic range, 0xc000 to 0xffff, as IBTA A17 wants it; distinct for
+ * distinct (port, ev) with ev < 256 and port < 32, and spread over the range
+ * so that fabrics which hash few bits see them differ.
+ */
+u16 rp_path_sport(struct rp_path path);
+
+/** rp_path_flowlabel() - the IPv6 flow label, 20 bits, never 0, of a path. */
+u32 rp_path_flowlabel(struct rp_path path);
+
+#endif /* ROCEPATH_CORE_PATHS_H */

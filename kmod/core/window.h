@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The reorder window of one PSN space of one flow.
+ *
+ * The window knows what PSN the QP expects next and keeps later packets back
+ * until the ones before them came. It never runs ahead of the QP: an RC QP
+ * throws away what comes after a gap, asks once for the packet it misses, and
+ * the sender goes back and sends all again (go-back-N). So when a gap outlives
+ * its time, the held packets are let go, in order, for the QP to see the gap,
+ * and the window goes on expecting the missing one. The QP's own ACKs and NAKs,
+ * seen on their way out, correct the window where it guessed wrong (seek).
+ *
+ *   PSN before the expected one   a duplicate or a retransmission: passes
+ *   the expected one              passes, and what was held behind it
+ *   ahead, within @reach          held
+ *   ahead, farther                passes, moves nothing
+ *
+ * Requests: a READ request uses up as many PSNs as it will have responses, so
+ * an entry has a span. Responses: which PSNs will come is known from the READ
+ * and atomic requests that left (see rp_window_await); between them the PSNs
+ * jump, for ACKs coalesce.
+ *
+ * Entries are embedded in the caller's packets; the window allocates nothing.
+ * The caller owns the hash buckets and may give larger ones (rp_window_buckets).
+ */
+#ifndef ROCEPATH_CORE_WINDOW_H
+#define ROCEPATH_CORE_WINDOW_H
+
+#include <rocepath/psn.h>
+
+/* as many READs and atomics as a QP can have outstanding (IBTA: 8 bits) */
+#define RP_WINDOW_AWAITED 256
+
+/**
+ * struct rp_held - a packet in the window; embedded in the caller's packet
+ * @next: of the same bucket, or of the list that is handed out
+ * @psn: its first PSN
+ * @span: PSNs that it uses up
+ * @bytes: what it counts against byte caps
+ */
+struct rp_held {
+	struct rp_held *next;
+	u32 psn;
+	u32 span;
+	u32 bytes;
+};
+
+/**
+ * enum rp_window_verdict - what to do with a packet that arrived
+ * @RP_WINDOW_PASS: deliver it; it is out of the window's concern (old, or far ahead, or nothing is awaited)
+ * @RP_WINDOW_DELIVER: deliver it, it was the expected one; then take rp_window_next() until it is empty
+ * @RP_WINDOW_HOLD: the window has it now
+ * @RP_WINDOW_DUPLICATE: the window has that PSN already: drop and count
+ * @RP_WINDOW_FULL: a cap stands against holding it; nothing changed. Let go what is held, deliver this after it
+ */
+enum rp_window_verdict {
+	RP_WINDOW_PASS,
+	RP_WINDOW_DELIVER,
+	RP_WINDOW_HOLD,
+	RP_WINDOW_DUPLICATE,
+	RP_WINDOW_FULL,
+};
+
+/**
+ * struct rp_window_caps - bounds, given with each packet so that knobs take effect at once
+ * @packets: held at once; also how far ahead a PSN may be to be held (reach)
+ * @bytes: held at once
+ * @gap_fixed_us: the gap timeout, 0: adaptive, between
+ * @gap_floor_us: and
+ * @gap_ceiling_us:
+ */
+struct rp_window_caps {
+	u32 packets;
+	u32 bytes;
+	u32 gap_fixed_us;
+	u32 gap_floor_us;
+	u32 gap_ceiling_us;
+};
+
+struct rp_window_stats {
+	u64 held;	/* packets ever held */
+	u64 filled;	/* gaps that closed in time */
+	u64 expired;	/* gaps that did not */
+	u64 rewinds;	/* the QP asked for older ones again */
+	u32 held_max;	/* most at once */
+};
+
+/* a run of response PSNs that will come */
+struct rp_awaited {
+	u32 psn;
+	u32 count;
+};
+
+/**
+ * struct rp_window - one PSN space of one flow
+ * @expected: the PSN that the QP wants next
+ * @open: @expected means something; always so for requests, for responses while any is awaited
+ * @skips: after an expired gap the QP goes on behind it by itself (UC), so the window must as well
+ * @held: packets held
+ * @held_bytes: their bytes
+ * @mask: buckets less one
+ * @bucket: by PSN & @mask
+ * @gap_ns: since when the gap before the held ones is open, 0: none is
+ * @late_ns: how late the late ones lately were: peak with slow decay
+ * @awaited: ring of response PSNs to come; NULL for requests
+ * @awaited_head: the one that @expected is in
+ * @awaited_n: runs in it
+ * @stats: for people
+ */
+struct rp_window {
+	u32 expected;
+	bool open;
+	bool skips;
+	u32 held;
+	u32 held_bytes;
+	u32 mask;
+	struct rp_held **bucket;
+	u64 gap_ns;
+	u64 late_ns;
+	struct rp_awaited *awaited;
+	u16 awaited_head;
+	u16 awaited_n;
+	struct rp_window_stats stats;
+};
+
+/**
+ * rp_window_init_requests() - of a responder: all PSNs come, from @psn on
+ * @w: the window, empty
+ * @psn: the QP's rq_psn
+ * @skips: UC
+ */
+void rp_window_init_requests(struct rp_window *w, u32 psn, bool skips);
+
+/**
+ * rp_window_init_responses() - of a requester: PSNs come as rp_window_await() says
+ * @w: the window, empty
+ * @awaited: room for RP_WINDOW_AWAITED entries, the caller's
+ */
+void rp_window_init_responses(struct rp_window *w, struct rp_awaited *awaited);
+
+/**
+ * rp_window_buckets() - give the window (other) buckets; what is held moves over
+ * @w: the window
+ * @bucket: @n pointers, zeroed; NULL with @n = 0 when nothing is held
+ * @n: a power of two
+ *
+ * Return: the old ones, for the caller to free.
+ */
+struct rp_held **rp_window_buckets(struct rp_window *w, struct rp_held **bucket, u32 n);
+
+/**
+ * rp_window_wants() - buckets to give before the next packet
+ * @w: the window
+ * @psn: its PSN
+ *
+ * Return: 0 when what is there is enough for a packet of this PSN, else the
+ * number to give. Twice the held ones rounded up, at least 64, so that the cost
+ * of growing is spread; a window that cannot get them works with the old ones,
+ * or, having none at all, lets everything pass.
+ */
+u32 rp_window_wants(const struct rp_window *w, u32 psn);
+
+/**
+ * rp_window_rx() - a packet arrived
+ * @w: the window
+ * @h: its entry, psn, span and bytes filled in
+ * @caps: bounds
+ * @now_ns: the time
+ */
+enum rp_window_verdict rp_window_rx(struct rp_window *w, struct rp_held *h, const struct rp_window_caps *caps, u64 now_ns);
+
+/**
+ * rp_window_next() - the held packet whose turn it is
+ * @w: the window
+ * @now_ns: the time
+ *
+ * Call until it is NULL after each RP_WINDOW_DELIVER, rp_window_seek() and
+ * rp_window_await(). Also hands out held packets that the QP has meanwhile gone past.
+ */
+struct rp_held *rp_window_next(struct rp_window *w, u64 now_ns);
+
+/**
+ * rp_window_deadline() - when the gap has lived too long
+ * @w: the window
+ * @caps: bounds
+ *
+ * Return: ns, 0 when there is no gap. Arm a timer for it; when it fires ask
+ * again, for the gap may have closed and another opened.
+ */
+u64 rp_window_deadline(const struct rp_window *w, const struct rp_window_caps *caps);
+
+/** rp_window_timeout_us() - the gap timeout in force. */
+u32 rp_window_timeout_us(const struct rp_window *w, const struct rp_window_caps *caps);
+
+/**
+ * rp_window_release() - give up on the gap: hand out all that is held
+ * @w: the window
+ * @expired: the gap's time is up (else: a cap, a port event, the end)
+ *
+ * Return: a list by @next in PSN order. @expected stays, but for @skips, where
+ * it moves behind the last one.
+ */
+struct rp_held *rp_window_release(struct rp_window *w, bool expired);
+
+/**
+ * rp_window_seek() - the QP itself said what it expects
+ * @w: a request window
+ * @psn: from an ACK (its PSN plus one), a NAK or RNR NAK (its PSN), or a response that left
+ * @back: may also go back: a NAK; an ACK only moves forward
+ *
+ * Return: true if the window moved; then take rp_window_next() until it is empty.
+ */
+bool rp_window_seek(struct rp_window *w, u32 psn, bool back);
+
+/**
+ * rp_window_await() - a READ or atomic request left: responses will come
+ * @w: a response window
+ * @psn: of the request, the PSN of the first response
+ * @count: responses
+ *
+ * A PSN at or before what is awaited already means that the requester goes
+ * back: what was awaited from there on is forgotten, for it will ask again.
+ *
+ * Return: true if the window moved; then take rp_window_next() until it is empty.
+ */
+bool rp_window_await(struct rp_window *w, u32 psn, u32 count);
+
+#endif /* ROCEPATH_CORE_WINDOW_H */
