@@ -16,7 +16,7 @@
  * @state: where it is
  * @since_ns: since when
  * @until_ns: end of the hold-down, in ROCEPATH_PORT_HOLDDOWN
- * @hold_ms: length of the last hold-down
+ * @hold_ms: length of the last hold-down, halved since then for the time that the port stayed up
  * @flaps: times it went down from being up or held down
  */
 struct rp_holddown {
@@ -37,7 +37,7 @@ bool rp_holddown_down(struct rp_holddown *h, u64 now_ns);
  * rp_holddown_up() - it has carrier
  * @h: the port
  * @first_ms: hold-down of a port that does not flap, 0: none
- * @max_ms: most
+ * @max_ms: most, where damping ends; less than @first_ms: no damping
  * @now_ns: the time
  *
  * Return: true if that is news.

@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * How weights become a table. Slots and buckets are both shared out by largest
+ * remainder: exact to less than one. What differs is which ones a port gets.
+ * Slots are interleaved, so that no port gets a burst. Buckets and ports are
+ * matched by a fixed affinity of each pair (rendezvous hashing, with quotas), so
+ * that few flows move when the set of ports changes.
+ */
+#include "paths.h"
+
+#define NOBODY 0xff
+
+/**
+ * struct match - buckets that are looking for ports
+ * @bucket: the port of each bucket, NOBODY while it is looking
+ * @looking: bit set of the buckets that take part
+ * @ports: bit set of the ports that take part
+ * @quota: buckets that each port is to get, in sum as many as there are in @looking
+ * @have: buckets that it has got
+ */
+struct match {
+	u8 *bucket;
+	u32 looking[RP_PATHS_BUCKETS / 32];
+	u32 ports;
+	u16 quota[ROCEPATH_PORTS_MAX];
+	u16 have[ROCEPATH_PORTS_MAX];
+};
+
+static bool in_set(u32 set, unsigned int i)
+{
+	return set >> i & 1;
+}
+
+static u32 common_divisor(u32 a, u32 b)
+{
+	while (b) {
+		u32 rest = a % b;
+
+		a = b;
+		b = rest;
+	}
+	return a;
+}
+
+/* The port of @set that is the farthest below its quota of @total. */
+static unsigned int neediest(const u16 *share, const struct rp_paths_port *ports, u32 set, u32 total, u32 weights)
+{
+	unsigned int i, who = 0;
+	s32 lack, most = -0x7fffffff;
+
+	for (i = 0; i < ROCEPATH_PORTS_MAX; i++) {
+		if (!in_set(set, i))
+			continue;
+		lack = (s32)(ports[i].weight * total) - (s32)(share[i] * weights);
+		if (lack > most) {
+			most = lack;
+			who = i;
+		}
+	}
+	return who;
+}
+
+/* Share out @total by weight among the ports of @set, @least to each in any case. */
+static void share_out(u16 *share, const struct rp_paths_port *ports, u32 set, u32 total, u32 least)
+{
+	u32 weights = 0, given = 0;
+	unsigned int i;
+
+	for (i = 0; i < ROCEPATH_PORTS_MAX; i++) {
+		share[i] = in_set(set, i) ? least : 0;
+		weights += in_set(set, i) ? ports[i].weight : 0;
+		given += share[i];
+	}
+	for (; set && given < total; given++)
+		share[neediest(share, ports, set, total, weights)]++;
+}
+
+/* Smooth weighted round robin: each port earns its share in each step, and who has most pays for the slot. */
+static void interleave(struct rp_paths *p, u32 set)
+{
+	s32 credit[ROCEPATH_PORTS_MAX] = { 0 };
+	u8 nth[ROCEPATH_PORTS_MAX] = { 0 };
+	unsigned int pos, i, who;
+
+	for (pos = 0; pos < p->slots; pos++) {
+		who = ROCEPATH_PORTS_MAX;
+		for (i = 0; i < ROCEPATH_PORTS_MAX; i++) {
+			if (!in_set(set, i))
+				continue;
+			credit[i] += p->share[i];
+			if (who == ROCEPATH_PORTS_MAX || credit[i] > credit[who])
+				who = i;
+		}
+		credit[who] -= p->slots;
+		p->slot[pos].port = who;
+		p->slot[pos].nth = nth[who]++;
+	}
+}
+
+static void build_slots(struct rp_paths *p, const struct rp_paths_port *ports, u32 up)
+{
+	u32 weights = 0, divisor = 0;
+	unsigned int i;
+
+	for (i = 0; i < ROCEPATH_PORTS_MAX; i++) {
+		if (!in_set(up, i))
+			continue;
+		weights += ports[i].weight;
+		divisor = common_divisor(ports[i].weight, divisor);
+	}
+	p->slots = up ? min(weights / divisor, (u32)RP_PATHS_SLOTS) : 0;
+	share_out(p->share, ports, up, p->slots, 1);
+	interleave(p, up);
+}
+
+/* Distinct for distinct pairs: each step can be undone. */
+static u32 affinity(u32 bucket, u32 port)
+{
+	u32 x = (bucket << 8 | port) + 1;
+
+	x = (x ^ x >> 16) * 0x85ebca6bu;
+	x = (x ^ x >> 13) * 0xc2b2ae35u;
+	return x ^ x >> 16;
+}
+
+/* The port that @bucket likes best of those that it likes less than @limit. */
+static unsigned int best_port(const struct match *m, u32 bucket, u64 limit)
+{
+	unsigned int i, who = 0;
+	s64 best = -1;
+
+	for (i = 0; i < ROCEPATH_PORTS_MAX; i++) {
+		s64 a = affinity(bucket, i);
+
+		if (in_set(m->ports, i) && a < (s64)limit && a > best) {
+			best = a;
+			who = i;
+		}
+	}
+	return who;
+}
+
+/* The bucket of @port that it likes least, @bucket among them. */
+static u32 worst_bucket(const struct match *m, u32 port, u32 bucket)
+{
+	u32 i, least = affinity(bucket, port);
+
+	for (i = 0; i < RP_PATHS_BUCKETS; i++) {
+		if (m->bucket[i] == port && in_set(m->looking[i / 32], i % 32) && affinity(i, port) < least) {
+			least = affinity(i, port);
+			bucket = i;
+		}
+	}
+	return bucket;
+}
+
+/*
+ * Deferred acceptance (Gale and Shapley): a bucket asks ports in the order of
+ * its liking; a port that has its quota sends away whom it likes least, who
+ * asks on. The outcome does not depend on who asks first.
+ */
+static void place(struct match *m, u32 bucket)
+{
+	u64 limit = 1ull << 32;
+
+	for (;;) {
+		unsigned int port = best_port(m, bucket, limit);
+		u32 worst;
+
+		if (m->have[port] < m->quota[port]) {
+			m->have[port]++;
+			m->bucket[bucket] = port;
+			return;
+		}
+		worst = worst_bucket(m, port, bucket);
+		m->bucket[bucket] = port;
+		m->bucket[worst] = NOBODY;
+		limit = affinity(worst, port);
+		bucket = worst;
+	}
+}
+
+/* Find a port of @set for each bucket whose port is not of it. */
+static void match_buckets(struct rp_paths *p, const struct rp_paths_port *ports, u32 set)
+{
+	struct match m = { .bucket = p->bucket, .ports = set };
+	u32 i, looking = 0;
+
+	for (i = 0; i < RP_PATHS_BUCKETS; i++) {
+		if (p->bucket[i] != NOBODY && in_set(set, p->bucket[i]))
+			continue;
+		p->bucket[i] = NOBODY;
+		m.looking[i / 32] |= 1u << i % 32;
+		looking++;
+	}
+	share_out(m.quota, ports, set, looking, 0);
+	for (i = 0; i < RP_PATHS_BUCKETS; i++)
+		if (in_set(m.looking[i / 32], i % 32))
+			place(&m, i);
+}
+
+/* First to their owners, whether these are up or not; then those of ports that are down to the others. */
+static void build_buckets(struct rp_paths *p, const struct rp_paths_port *ports, u32 all, u32 up)
+{
+	memset(p->bucket, NOBODY, sizeof(p->bucket));
+	match_buckets(p, ports, all);
+	if (up != all)
+		match_buckets(p, ports, up);
+}
+
+void rp_paths_build(struct rp_paths *p, const struct rp_paths_port *ports)
+{
+	u32 all = 0, up = 0;
+	unsigned int i;
+
+	memset(p, 0, sizeof(*p));
+	for (i = 0; i < ROCEPATH_PORTS_MAX; i++) {
+		if (!ports[i].weight)
+			continue;
+		p->evs[i] = ports[i].evs;
+		p->inverse[i] = 0xffffffffu / ports[i].evs + 1;
+		all |= 1u << i;
+		up |= ports[i].up ? 1u << i : 0;
+		p->ports_up += ports[i].up;
+	}
+	if (!up)
+		return;
+	build_slots(p, ports, up);
+	build_buckets(p, ports, all, up);
+}
+
+/* (port, EV) as one number of 13 bits */
+static u32 path_number(struct rp_path path)
+{
+	return path.port << 8 | path.ev;
+}
+
+/*
+ * Multiplication by an odd number near the golden section of the range: its low
+ * bits count through all their values, and its high bits spread.
+ */
+u16 rp_path_sport(struct rp_path path)
+{
+	return 0xc000 | (path_number(path) * 10125 & 0x3fff);
+}
+
+u32 rp_path_flowlabel(struct rp_path path)
+{
+	return (path_number(path) + 1) * 0x9e377 & 0xfffff;
+}
