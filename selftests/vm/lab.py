@@ -1,0 +1,151 @@
+# SPDX-License-Identifier: GPL-2.0
+"""A lab of virtual machines. README.md shows how it is used; lib/ has the parts.
+
+    from lab import Lab, ksft, perf
+
+    with Lab('6.12', modules=['rocepath.ko']) as lab:
+        a, b = lab.machine('a', nics=2), lab.machine('b', nics=2)
+        lab.cable(a, 0, b, 0)
+        lab.cable(a, 1, b, 1)
+        lab.start()
+        sys.exit(ksft.run([test_ping], (a, b), lab))
+"""
+
+import os
+import socket
+import sys
+import time
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+
+# pylint: disable=wrong-import-position,unused-import
+from lib import initrd, ksft  # noqa: E402,F401
+from lib.errors import (CommandError, CommandTimeout, LabError, MachineDied,  # noqa: E402,F401
+                        PollTimeout, SplatError)
+from lib.machine import Machine  # noqa: E402
+from lib.perf import perf, start_perf  # noqa: E402,F401
+
+TREE = initrd.TREE
+DEBUG_SCALE = 6     # a kernel with KASAN and lockdep is that much slower
+CABLE_BUFFER = 4 << 20
+
+
+class Cable:
+    """Joins two NICs."""
+
+    def __init__(self, a, a_nic, b, b_nic):
+        self.ends = ((a, a_nic), (b, b_nic))
+
+
+class Lab:
+    """Machines with one kernel, and the cables between them.
+
+    kernel    a series ('6.12'), a directory as scripts/kernels leaves it, or 'debug'
+    files     what else the machines hold: path in the machine -> local path or bytes;
+              shared libraries come along
+    modules   local paths of kernel modules, for modprobe
+    workdir   where logs go: build/vm/NAME-KERNEL, NAME being the running script's
+    """
+
+    def __init__(self, kernel='6.12', files=None, modules=(), workdir=None, timeout_scale=None):
+        self.kernel = initrd.Kernel.find(kernel)
+        self.timeout_scale = timeout_scale or (DEBUG_SCALE if self.kernel.debug else 1)
+        self.files = dict(files or {})
+        self.modules = [os.fspath(m) for m in modules]
+        name = os.path.splitext(os.path.basename(sys.argv[0]))[0] or 'lab'
+        self.workdir = os.path.abspath(workdir or os.path.join(
+            TREE, 'build', 'vm', '%s-%s' % (name, os.path.basename(self.kernel.dir))))
+        self.machines = []
+        self.cables = []
+        self.initrd = os.path.join(self.workdir, 'initrd.cpio')
+        self._finished = False
+
+    def machine(self, name, nics=0, smp=2, mem=1024, mtu=None, append=''):
+        """Add a machine; before `start`.
+
+        nics     how many NICs (virtio-net); they are eth0, eth1, ... there
+        mtu      the largest, and the first, MTU of its NICs; without it 1500, and any can be set
+        append   more kernel arguments
+        """
+        m = Machine(self, name, len(self.machines) + 1, nics, smp, mem, mtu, append)
+        self.machines.append(m)
+        return m
+
+    def cable(self, a, a_nic, b, b_nic):
+        """Join two NICs; before `start`."""
+        for m, nic in ((a, a_nic), (b, b_nic)):
+            if nic in m.wires or nic >= m.nics:
+                raise LabError('%s has no free NIC %d' % (m.name, nic))
+        a.wires[a_nic], b.wires[b_nic] = pair = socket.socketpair()
+        for end in pair:
+            end.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, CABLE_BUFFER)
+        cable = Cable(a, a_nic, b, b_nic)
+        self.cables.append(cable)
+        return cable
+
+    def start(self):
+        """Boot all machines at once and wait until each answers."""
+        begin = time.monotonic()
+        os.makedirs(self.workdir, exist_ok=True)
+        for name in os.listdir(self.workdir):
+            if name.endswith(('.log', '.console', '.qemu', '.kmemleak')):
+                os.unlink(os.path.join(self.workdir, name))
+        initrd.build(self.kernel, self.initrd, self.files, self.modules)
+        ksft.say('lab: booting %d machines, linux %s, logs in %s' % (
+            len(self.machines), self.kernel.release, os.path.relpath(self.workdir)))
+        for m in self.machines:
+            m.launch()
+        for m in self.machines:
+            m.wait_up()
+        ksft.say('lab: up after %.1f s' % (time.monotonic() - begin))
+
+    def cut(self, cable):
+        """Pull a cable: both NICs lose their carrier."""
+        for m, nic in cable.ends:
+            m.set_link(nic, False)
+
+    def restore(self, cable):
+        """Plug a cable in again."""
+        for m, nic in cable.ends:
+            m.set_link(nic, True)
+
+    def check_logs(self):
+        """Raise SplatError when a kernel has complained since it was last looked at."""
+        problems = []
+        for m in self.machines:
+            try:
+                m.check_log()
+            except SplatError as e:
+                problems.append(str(e))
+        if problems:
+            raise SplatError('\n'.join(problems))
+
+    def finish(self):
+        """Look for leaks, taint and splats in all machines. Done by __exit__ when nobody did."""
+        self._finished = True
+        problems = []
+        for m in self.machines:
+            try:
+                m.finish()
+            except LabError as e:
+                problems.append(str(e))
+        if problems:
+            raise SplatError('\n'.join(problems))
+
+    def close(self):
+        """End all machines."""
+        for m in self.machines:
+            m.close()
+        if os.path.exists(self.initrd):
+            os.unlink(self.initrd)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, kind, value, trace):
+        try:
+            started = all(m.agent for m in self.machines)
+            if started and kind is None and not self._finished:
+                self.finish()
+        finally:
+            self.close()

@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: GPL-2.0
+"""What in a kernel log, or in its taint flags, means that something went wrong."""
+
+import re
+
+# The one list. Each is searched for in each line of the kernel log.
+PATTERNS = (
+    r'BUG:',
+    r'WARNING:',
+    r'\bOops\b',
+    r'general protection',
+    r'\bKASAN\b',
+    r'\bKFENCE\b',
+    r'\bUBSAN\b',
+    r'soft lockup',
+    r'hard LOCKUP',
+    r'blocked for more than \d+ seconds',
+    r'rcu.*(detected|self-detected|expedited) stall',
+    r'possible (circular|recursive|irq) lock',
+    r'inconsistent lock state',
+    r'suspicious RCU usage',
+    r'sleeping function called',
+    r'scheduling while atomic',
+    r'unregister_netdevice: waiting',
+    r'refcount_t: ',
+    r'ref_tracker: .*(has|leaked)',
+    r'list_(add|del) corruption',
+    r'Call Trace',
+    r'ODEBUG: ',
+    r'unreferenced object',
+    r'kernel BUG at',
+    r'Kernel panic',
+    r'stack-protector',
+    r'NETDEV WATCHDOG',
+    r'hw csum failure',
+)
+
+# Lines that match the above and yet say nothing bad.
+HARMLESS = (
+    # KASAN and KFENCE say at boot that they are there.
+    r'KernelAddressSanitizer initialized',
+    r'kfence: initialized',
+    r'kasan: ',
+    r'\*\* +(This means|If you|administrator|NOTICE|trace_printk)',
+)
+
+_SPLAT = re.compile('|'.join('(?:%s)' % p for p in PATTERNS))
+_HARMLESS = re.compile('|'.join('(?:%s)' % p for p in HARMLESS))
+
+# Bits of /proc/sys/kernel/tainted, by their position.
+TAINT = 'PFSRMBUDAWCIOELKXTNJ'
+TAINT_ALLOWED = 'OEN'   # out of tree, unsigned, a KUnit test ran
+
+
+def find(lines, allowed=()):
+    """The lines that are splats and match none of the allowed patterns."""
+    return [line for line in lines
+            if _SPLAT.search(line) and not _HARMLESS.search(line)
+            and not any(re.search(p, line) for p in allowed)]
+
+
+def taint(before, now):
+    """The letters of the taint flags that are new and not allowed."""
+    new = now & ~before
+    return ''.join(TAINT[i] if i < len(TAINT) else '?' for i in range(new.bit_length())
+                   if new >> i & 1 and (i >= len(TAINT) or TAINT[i] not in TAINT_ALLOWED))
