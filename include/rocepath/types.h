@@ -45,6 +45,8 @@ typedef int64_t s64;
 #define unlikely(x) __builtin_expect(!!(x), 0)
 #define fallthrough __attribute__((__fallthrough__))
 #define __force
+#define __packed __attribute__((__packed__))
+#define __aligned(n) __attribute__((__aligned__(n)))
 
 #define cpu_to_be16(x) ((__be16)htobe16(x))
 #define cpu_to_be32(x) ((__be32)htobe32(x))

@@ -60,7 +60,7 @@ struct rp_wire {
 	__be64 instance;
 	__be64 seq;
 	__be64 mac;
-} __attribute__((packed));
+} __packed;
 
 /* struct rp_wire_hello.flags */
 #define RP_HELLO_REORDERS	0x1	/* the sender restores order for what it receives */
@@ -69,7 +69,8 @@ struct rp_wire {
 /**
  * struct rp_wire_hello - body of RP_WIRE_HELLO
  * @flags: RP_HELLO_*
- * @interval_ms: the sender's hello interval; after RP_WIRE_HELLO_MISSES of them without a hello it is gone
+ * @interval_ms: the sender's hello interval; after RP_WIRE_HELLO_MISSES of them without
+ *	a hello it is gone
  * @challenge: to be sent back in @response of the next hello
  * @response: the challenge last heard from the receiver, or 0
  */
@@ -78,9 +79,9 @@ struct rp_wire_hello {
 	__be32 interval_ms;
 	__be64 challenge;
 	__be64 response;
-} __attribute__((packed));
+} __packed;
 
-#define RP_WIRE_BODY_MAX	1024
+#define RP_WIRE_BODY_MAX	768
 #define RP_WIRE_HELLO_MISSES	3
 
 #endif /* ROCEPATH_WIRE_H */

@@ -6,6 +6,12 @@
  * A hello with a right MAC may still be a recording. So it counts only if it
  * carries back our challenge, which is drawn anew each time that it was
  * answered. Each side asks once an interval and answers at once.
+ *
+ *   A                                   B
+ *   challenge a, wants a reply   ->     a stranger: answers, believes nothing
+ *   proven: CAME                 <-     challenge b, response a
+ *   challenge a', response b     ->     proven: CAME; says so once more
+ *   counted                      <-     challenge b', response a'
  */
 #ifndef ROCEPATH_CORE_HELLO_H
 #define ROCEPATH_CORE_HELLO_H
@@ -18,13 +24,13 @@
  * @state: plain, capable, lost
  * @instance: the peer's, 0: none known
  * @seq_seen: greatest of that instance
- * @seq_sent: of ours to it
+ * @seq_sent: of ours to it; follows the clock, and so goes on where a forgotten peer comes again
  * @challenge: ours, outstanding
- * @challenge_before: the one before, still good while its answer is on the way
+ * @challenge_before: the one before, good once more while its answer is on the way
  * @theirs: their challenge, that our next hello answers
  * @valid_until_ns: capable until then
  * @hold_until_ns: the peer may think until then that we reorder, so we must
- * @asked_ns: when @challenge was first sent, for the round-trip time
+ * @asked_ns: when @challenge was last sent with an answer wanted, for the round-trip time; 0: never
  * @heard_ns: when the last hello counted
  * @stranger_ns: when a hello of an unknown instance was last answered (one each interval)
  * @rtt_us: of the last answered one
@@ -56,6 +62,7 @@ struct rp_hello {
 #define RP_HELLO_RESTARTED	0x08	/* event: another instance */
 #define RP_HELLO_REPLAYED	0x10	/* dropped: number seen before */
 #define RP_HELLO_UNPROVEN	0x20	/* right MAC, but did not answer our challenge */
+#define RP_HELLO_GONE		0x40	/* event: was capable, says that it reorders no longer */
 
 /**
  * rp_hello_init() - a new peer
@@ -73,9 +80,10 @@ void rp_hello_init(struct rp_hello *h, u64 random);
  * @now_ns: the time
  *
  * Return: RP_HELLO_* bits. With RP_HELLO_REPLY, answer with the challenge in
- * @body (rp_hello_fill() knows it, but for a stranger's, where it is passed by hand).
+ * @body (it is not always @h->theirs: a stranger's is not kept).
  */
-u32 rp_hello_rx(struct rp_hello *h, const struct rp_wire *w, const struct rp_wire_hello *body, u64 random, u64 now_ns);
+u32 rp_hello_rx(struct rp_hello *h, const struct rp_wire *w, const struct rp_wire_hello *body,
+		u64 random, u64 now_ns);
 
 /**
  * rp_hello_fill() - make the body of a hello to send, and note that it was sent
@@ -89,10 +97,16 @@ u32 rp_hello_rx(struct rp_hello *h, const struct rp_wire *w, const struct rp_wir
  *
  * Return: the sequence number to seal it with.
  */
-u64 rp_hello_fill(struct rp_hello *h, struct rp_wire_hello *body, bool reorders, bool reply, u64 response, u32 interval_ms,
-		  u64 now_ns);
+u64 rp_hello_fill(struct rp_hello *h, struct rp_wire_hello *body, bool reorders, bool reply,
+		  u64 response, u32 interval_ms, u64 now_ns);
 
-/** rp_hello_poll() - time passed. Return: true if the peer was just lost. */
+/**
+ * rp_hello_poll() - time passed
+ * @h: the peer
+ * @now_ns: the time
+ *
+ * Return: true if the peer was just lost.
+ */
 bool rp_hello_poll(struct rp_hello *h, u64 now_ns);
 
 #endif /* ROCEPATH_CORE_HELLO_H */

@@ -18,7 +18,7 @@
  * Requests: a READ request uses up as many PSNs as it will have responses, so
  * an entry has a span. Responses: which PSNs will come is known from the READ
  * and atomic requests that left (see rp_window_await); between them the PSNs
- * jump, for ACKs coalesce.
+ * jump, for ACKs coalesce. Only an awaited PSN is held there, however far ahead.
  *
  * Entries are embedded in the caller's packets; the window allocates nothing.
  * The caller owns the hash buckets and may give larger ones (rp_window_buckets).
@@ -47,11 +47,13 @@ struct rp_held {
 
 /**
  * enum rp_window_verdict - what to do with a packet that arrived
- * @RP_WINDOW_PASS: deliver it; it is out of the window's concern (old, or far ahead, or nothing is awaited)
- * @RP_WINDOW_DELIVER: deliver it, it was the expected one; then take rp_window_next() until it is empty
+ * @RP_WINDOW_PASS: deliver it; it is none of the window's concern (old, far ahead, not awaited)
+ * @RP_WINDOW_DELIVER: deliver it, it was the expected one; then take rp_window_next()
+ *	until it is empty
  * @RP_WINDOW_HOLD: the window has it now
  * @RP_WINDOW_DUPLICATE: the window has that PSN already: drop and count
- * @RP_WINDOW_FULL: a cap stands against holding it; nothing changed. Let go what is held, deliver this after it
+ * @RP_WINDOW_FULL: a cap stands against holding it; nothing changed. Deliver what
+ *	rp_window_overflow() gives
  */
 enum rp_window_verdict {
 	RP_WINDOW_PASS,
@@ -63,7 +65,8 @@ enum rp_window_verdict {
 
 /**
  * struct rp_window_caps - bounds, given with each packet so that knobs take effect at once
- * @packets: held at once; also how far ahead a PSN may be to be held (reach)
+ * @packets: held at once; also how far ahead a PSN may be to be held (reach). Where READs
+ *	use up many PSNs each, the reach is longer by what RP_WINDOW_AWAITED of them use up
  * @bytes: held at once
  * @gap_fixed_us: the gap timeout, 0: adaptive, between
  * @gap_floor_us: and
@@ -82,6 +85,7 @@ struct rp_window_stats {
 	u64 filled;	/* gaps that closed in time */
 	u64 expired;	/* gaps that did not */
 	u64 rewinds;	/* the QP asked for older ones again */
+	u64 forwards;	/* the QP was farther than the window knew */
 	u32 held_max;	/* most at once */
 };
 
@@ -96,12 +100,16 @@ struct rp_awaited {
  * @expected: the PSN that the QP wants next
  * @open: @expected means something; always so for requests, for responses while any is awaited
  * @skips: after an expired gap the QP goes on behind it by itself (UC), so the window must as well
+ * @strikes: gaps that expired since one closed in time
  * @held: packets held
  * @held_bytes: their bytes
  * @mask: buckets less one
- * @bucket: by PSN & @mask
+ * @bucket: hash of the held ones by PSN
+ * @ready: held ones that the QP went past, in PSN order, for rp_window_next() to hand out
+ * @span_max: most PSNs that one packet used up
  * @gap_ns: since when the gap before the held ones is open, 0: none is
  * @late_ns: how late the late ones lately were: peak with slow decay
+ * @decayed_ns: when @late_ns was last lowered
  * @awaited: ring of response PSNs to come; NULL for requests
  * @awaited_head: the one that @expected is in
  * @awaited_n: runs in it
@@ -111,12 +119,16 @@ struct rp_window {
 	u32 expected;
 	bool open;
 	bool skips;
+	u8 strikes;
 	u32 held;
 	u32 held_bytes;
 	u32 mask;
 	struct rp_held **bucket;
+	struct rp_held *ready;
+	u32 span_max;
 	u64 gap_ns;
 	u64 late_ns;
+	u64 decayed_ns;
 	struct rp_awaited *awaited;
 	u16 awaited_head;
 	u16 awaited_n;
@@ -144,7 +156,8 @@ void rp_window_init_responses(struct rp_window *w, struct rp_awaited *awaited);
  * @bucket: @n pointers, zeroed; NULL with @n = 0 when nothing is held
  * @n: a power of two
  *
- * Return: the old ones, for the caller to free.
+ * Return: the old ones, for the caller to free. What is held cannot do without:
+ * then @n = 0 changes nothing and NULL is returned.
  */
 struct rp_held **rp_window_buckets(struct rp_window *w, struct rp_held **bucket, u32 n);
 
@@ -167,7 +180,8 @@ u32 rp_window_wants(const struct rp_window *w, u32 psn);
  * @caps: bounds
  * @now_ns: the time
  */
-enum rp_window_verdict rp_window_rx(struct rp_window *w, struct rp_held *h, const struct rp_window_caps *caps, u64 now_ns);
+enum rp_window_verdict rp_window_rx(struct rp_window *w, struct rp_held *h,
+				    const struct rp_window_caps *caps, u64 now_ns);
 
 /**
  * rp_window_next() - the held packet whose turn it is
@@ -189,7 +203,15 @@ struct rp_held *rp_window_next(struct rp_window *w, u64 now_ns);
  */
 u64 rp_window_deadline(const struct rp_window *w, const struct rp_window_caps *caps);
 
-/** rp_window_timeout_us() - the gap timeout in force. */
+/**
+ * rp_window_timeout_us() - the gap timeout in force
+ * @w: the window
+ * @caps: bounds
+ *
+ * Twice as long as the late ones lately took, and a quarter more for each gap
+ * that expired since one closed in time: lateness that was never seen to end in
+ * time is found out that way. At least the floor, at most the ceiling.
+ */
 u32 rp_window_timeout_us(const struct rp_window *w, const struct rp_window_caps *caps);
 
 /**
@@ -201,6 +223,15 @@ u32 rp_window_timeout_us(const struct rp_window *w, const struct rp_window_caps 
  * it moves behind the last one.
  */
 struct rp_held *rp_window_release(struct rp_window *w, bool expired);
+
+/**
+ * rp_window_overflow() - hand out all that is held and one packet more
+ * @w: the window
+ * @h: for which rp_window_rx() said RP_WINDOW_FULL
+ *
+ * Return: a list as that of rp_window_release(), with @h in its place.
+ */
+struct rp_held *rp_window_overflow(struct rp_window *w, struct rp_held *h);
 
 /**
  * rp_window_seek() - the QP itself said what it expects

@@ -49,13 +49,13 @@ const struct rp_key *rp_keys_find(const struct rp_keys *keys, u8 id);
  * @key: to make the MAC with
  * @addrs: as they are in the IP header
  */
-void rp_wire_seal(struct rp_wire *w, u8 type, u16 body_len, u64 instance, u64 seq, const struct rp_key *key,
-		  const struct rp_wire_addrs *addrs);
+void rp_wire_seal(struct rp_wire *w, u8 type, u16 body_len, u64 instance, u64 seq,
+		  const struct rp_key *key, const struct rp_wire_addrs *addrs);
 
 /**
  * rp_wire_check() - is it ours and whole?
  * @w: what is behind the BTH
- * @len: bytes of it, without the ICRC
+ * @len: bytes of it, without the ICRC: header and body, not one more
  * @keys: that may be used
  * @addrs: as they were in the IP header
  *

@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Who the peer is and whether it reorders. See hello.h.
+ *
+ * Three things can be wrong with a hello whose MAC is right: it was received
+ * before (its number says so, within an instance), it is of an instance that is
+ * not proven (a restarted peer, or a recording), or it does not answer what we
+ * asked last (the peer has not heard us yet). The first is dropped; the second
+ * is answered, and nothing of it kept; of the third only its challenge is kept.
+ */
+#include "hello.h"
+
+#define NS_PER_MS 1000000ull
+/* what a peer may announce; a peer gone bad must not hold us for ever */
+#define INTERVAL_MIN_MS 10u
+#define INTERVAL_MAX_MS 60000u
+
+static u64 interval_ns(u32 ms)
+{
+	return clamp(ms, INTERVAL_MIN_MS, INTERVAL_MAX_MS) * NS_PER_MS;
+}
+
+static bool answers(const struct rp_hello *h, u64 response)
+{
+	return response && (response == h->challenge || response == h->challenge_before);
+}
+
+/* The next challenge. The one before is still good, but never for two instances. */
+static void draw(struct rp_hello *h, u64 random, bool keep)
+{
+	h->challenge_before = keep ? h->challenge : 0;
+	h->challenge = random;
+	h->asked_ns = 0;
+}
+
+/*
+ * Not proven, and no proof in it: it gets an answer, for with that it can prove
+ * itself. One in half an interval, so that recordings do not make us talk.
+ */
+static u32 stranger(struct rp_hello *h, const struct rp_wire_hello *body, u64 now_ns)
+{
+	u64 pause = interval_ns(be32_to_cpu(body->interval_ms)) / 2;
+
+	if (!(be32_to_cpu(body->flags) & RP_HELLO_REPLY_WANTED))
+		return RP_HELLO_UNPROVEN;
+	if (h->stranger_ns && now_ns - h->stranger_ns < pause)
+		return RP_HELLO_UNPROVEN;
+	h->stranger_ns = now_ns ? now_ns : 1;
+	return RP_HELLO_UNPROVEN | RP_HELLO_REPLY;
+}
+
+static u32 set_state(struct rp_hello *h, bool reorders, bool restarted)
+{
+	bool was = h->state == ROCEPATH_PEER_CAPABLE;
+
+	h->state = reorders ? ROCEPATH_PEER_CAPABLE : ROCEPATH_PEER_PLAIN;
+	if (reorders)
+		return !was || restarted ? RP_HELLO_CAME : 0;
+	return was ? RP_HELLO_GONE : 0;
+}
+
+/* It answered: all that it says holds. */
+static u32 count(struct rp_hello *h, const struct rp_wire *w, const struct rp_wire_hello *body,
+		 u64 random, u64 now_ns)
+{
+	u64 instance = be64_to_cpu(w->instance);
+	u64 response = be64_to_cpu(body->response);
+	u32 flags = be32_to_cpu(body->flags);
+	bool another = instance != h->instance;
+	bool restarted = another && h->instance;
+	u32 bits = RP_HELLO_COUNTED;
+
+	if (response == h->challenge && h->asked_ns)
+		h->rtt_us = (u32)div_u64(now_ns - h->asked_ns, 1000);
+	if (another || response == h->challenge)
+		draw(h, random, !another);
+	else
+		h->challenge_before = 0;
+	if (restarted) {
+		h->restarts++;
+		bits |= RP_HELLO_RESTARTED;
+	}
+	h->instance = instance;
+	h->seq_seen = be64_to_cpu(w->seq);
+	h->theirs = be64_to_cpu(body->challenge);
+	h->key_id = w->key_id;
+	h->heard_ns = now_ns;
+	h->valid_until_ns = now_ns;
+	h->valid_until_ns += RP_WIRE_HELLO_MISSES * interval_ns(be32_to_cpu(body->interval_ms));
+	bits |= set_state(h, flags & RP_HELLO_REORDERS, restarted);
+	/* whom we have just come to know may not know us yet */
+	if (another || (flags & RP_HELLO_REPLY_WANTED))
+		bits |= RP_HELLO_REPLY;
+	return bits;
+}
+
+void rp_hello_init(struct rp_hello *h, u64 random)
+{
+	memset(h, 0, sizeof(*h));
+	h->state = ROCEPATH_PEER_PLAIN;
+	h->challenge = random;
+}
+
+u32 rp_hello_rx(struct rp_hello *h, const struct rp_wire *w, const struct rp_wire_hello *body,
+		u64 random, u64 now_ns)
+{
+	u64 instance = be64_to_cpu(w->instance);
+	u64 seq = be64_to_cpu(w->seq);
+	bool proof = answers(h, be64_to_cpu(body->response));
+
+	if (!instance)
+		return RP_HELLO_UNPROVEN;
+	if (instance == h->instance && seq <= h->seq_seen)
+		return RP_HELLO_REPLAYED;
+	if (proof)
+		return count(h, w, body, random, now_ns);
+	if (instance != h->instance)
+		return stranger(h, body, now_ns);
+	h->seq_seen = seq;
+	h->theirs = be64_to_cpu(body->challenge);
+	if (be32_to_cpu(body->flags) & RP_HELLO_REPLY_WANTED)
+		return RP_HELLO_UNPROVEN | RP_HELLO_REPLY;
+	return RP_HELLO_UNPROVEN;
+}
+
+u64 rp_hello_fill(struct rp_hello *h, struct rp_wire_hello *body, bool reorders, bool reply,
+		  u64 response, u32 interval_ms, u64 now_ns)
+{
+	u32 flags = (reorders ? RP_HELLO_REORDERS : 0) | (reply ? 0 : RP_HELLO_REPLY_WANTED);
+
+	body->flags = cpu_to_be32(flags);
+	body->interval_ms = cpu_to_be32(interval_ms);
+	body->challenge = cpu_to_be64(h->challenge);
+	body->response = cpu_to_be64(response);
+	if (!reply)
+		h->asked_ns = now_ns;
+	if (reorders && response) {
+		u64 until = now_ns + 2 * RP_WIRE_HELLO_MISSES * interval_ns(interval_ms);
+
+		h->hold_until_ns = max(h->hold_until_ns, until);
+	}
+	h->seq_sent = max(h->seq_sent + 1, now_ns);
+	return h->seq_sent;
+}
+
+bool rp_hello_poll(struct rp_hello *h, u64 now_ns)
+{
+	if (h->state != ROCEPATH_PEER_CAPABLE || now_ns < h->valid_until_ns)
+		return false;
+	h->state = ROCEPATH_PEER_LOST;
+	return true;
+}
