@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* What cmocka wants before it, and how each test program starts. */
+#ifndef ROCEPATH_UNIT_H
+#define ROCEPATH_UNIT_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "random.h"
+
+/* for loops of millions: cmocka's own asserts cost a call each */
+#define require(condition, ...) do { if (unlikely(!(condition))) fail_msg(__VA_ARGS__); } while (0)
+
+#define unit_run(tests) (rnd_seed(), cmocka_set_message_output(CM_OUTPUT_TAP), \
+			 cmocka_run_group_tests(tests, NULL, NULL))
+
+#endif /* ROCEPATH_UNIT_H */
