@@ -236,15 +236,19 @@ static u32 path_number(struct rp_path path)
 }
 
 /*
- * Multiplication by an odd number near the golden section of the range: its low
- * bits count through all their values, and its high bits spread.
+ * Multiplication by an odd number loses nothing. These two were searched for:
+ * of 16 successive EVs, fabrics that hash any 2 to 4 successive bits, or the XOR
+ * of all groups of up to 8 bits, see more than half of all values.
  */
+#define SPORT_FACTOR		0x1ddd
+#define FLOWLABEL_FACTOR	0x6e90f
+
 u16 rp_path_sport(struct rp_path path)
 {
-	return 0xc000 | (path_number(path) * 10125 & 0x3fff);
+	return 0xc000 | (path_number(path) * SPORT_FACTOR & 0x3fff);
 }
 
 u32 rp_path_flowlabel(struct rp_path path)
 {
-	return (path_number(path) + 1) * 0x9e377 & 0xfffff;
+	return (path_number(path) + 1) * FLOWLABEL_FACTOR & 0xfffff;
 }

@@ -19,10 +19,13 @@ const struct rp_sched_ops rp_sched_flow_ops = {
 	.pick = flow_pick,
 };
 
-/* Each flow starts elsewhere, or flows of one packet would all take the first path. */
+/*
+ * Each flow starts elsewhere, or flows of one packet would all take the first
+ * path. How many slots there are is not known yet: beyond all tables, in 1/256.
+ */
 static void spray_init(struct rp_sched_flow *f)
 {
-	f->pos = f->hash & 0xff;
+	f->pos = RP_PATHS_SLOTS + (f->hash & 0xff);
 	f->turn = f->hash >> 16;
 }
 
