@@ -237,6 +237,8 @@ static bool within_reach(const struct rp_window *w, const struct rp_held *h, u32
 	u32 span = max(w->span_max, h->span);
 	u64 reach = caps->packets;
 
+	if (!reach)
+		return false;
 	if (w->awaited)
 		return is_awaited(w, h->psn);
 	if (span > 1)
@@ -442,17 +444,18 @@ bool rp_window_seek(struct rp_window *w, u32 psn, bool back)
 	return true;
 }
 
-/* What was awaited from @psn on is no more. */
+/* What was awaited from @psn on, which is not behind @expected, is no more. */
 static void forget_from(struct rp_window *w, u32 psn)
 {
+	struct rp_awaited *run;
+
 	while (w->awaited_n && rp_psn_diff(run_at(w, w->awaited_n - 1)->psn, psn) >= 0)
 		w->awaited_n--;
-	if (w->awaited_n) {
-		struct rp_awaited *run = run_at(w, w->awaited_n - 1);
-
-		if (rp_psn_diff(psn, run_end(run)) < 0)
-			run->count = (psn - run->psn) & RP_PSN_MASK;
-	}
+	if (!w->awaited_n)
+		return;
+	run = run_at(w, w->awaited_n - 1);
+	if (rp_psn_diff(psn, run_end(run)) < 0)
+		run->count = (psn - run->psn) & RP_PSN_MASK;
 }
 
 static bool add_run(struct rp_window *w, u32 psn, u32 count)
@@ -476,7 +479,6 @@ static bool add_run(struct rp_window *w, u32 psn, u32 count)
 
 bool rp_window_await(struct rp_window *w, u32 psn, u32 count)
 {
-	bool moved = true;
 	s32 ahead;
 
 	psn &= RP_PSN_MASK;
@@ -491,16 +493,15 @@ bool rp_window_await(struct rp_window *w, u32 psn, u32 count)
 		w->expected = psn;
 		return add_run(w, psn, count);
 	}
-	forget_from(w, psn);
 	if (ahead < 0) {
+		w->awaited_n = 0;
 		w->gap_ns = 0;
 		rewind_to(w, psn);
-	} else {
-		moved = false;
+		return add_run(w, psn, count);
 	}
-	if (!add_run(w, psn, count)) {
-		shut(w);
-		moved = true;
-	}
-	return moved;
+	forget_from(w, psn);
+	if (add_run(w, psn, count))
+		return false;
+	shut(w);
+	return true;
 }

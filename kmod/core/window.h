@@ -66,7 +66,8 @@ enum rp_window_verdict {
 /**
  * struct rp_window_caps - bounds, given with each packet so that knobs take effect at once
  * @packets: held at once; also how far ahead a PSN may be to be held (reach). Where READs
- *	use up many PSNs each, the reach is longer by what RP_WINDOW_AWAITED of them use up
+ *	use up many PSNs each, the reach is longer by what RP_WINDOW_AWAITED of them use up.
+ *	0: hold nothing
  * @bytes: held at once
  * @gap_fixed_us: the gap timeout, 0: adaptive, between
  * @gap_floor_us: and
