@@ -143,6 +143,15 @@ u64 rp_hello_fill(struct rp_hello *h, struct rp_wire_hello *body, bool reorders,
 	return h->seq_sent;
 }
 
+void rp_hello_forget(struct rp_hello *h, u64 random)
+{
+	u64 hold_until_ns = h->hold_until_ns, seq_sent = h->seq_sent;
+
+	rp_hello_init(h, random);
+	h->hold_until_ns = hold_until_ns;
+	h->seq_sent = seq_sent;
+}
+
 bool rp_hello_poll(struct rp_hello *h, u64 now_ns)
 {
 	if (h->state != ROCEPATH_PEER_CAPABLE || now_ns < h->valid_until_ns)

@@ -101,6 +101,15 @@ u64 rp_hello_fill(struct rp_hello *h, struct rp_wire_hello *body, bool reorders,
 		  u64 response, u32 interval_ms, u64 now_ns);
 
 /**
+ * rp_hello_forget() - we have no key any more: the peer is a plain one
+ * @h: the peer
+ * @random: for the next challenge, not 0
+ *
+ * What it may still believe of us, and our numbers, go on.
+ */
+void rp_hello_forget(struct rp_hello *h, u64 random);
+
+/**
  * rp_hello_poll() - time passed
  * @h: the peer
  * @now_ns: the time

@@ -309,6 +309,7 @@ static enum rp_window_verdict hold(struct rp_window *w, struct rp_held *h,
 	if (!w->bucket || w->held >= caps->packets || (u64)w->held_bytes + h->bytes > caps->bytes)
 		return RP_WINDOW_FULL;
 	insert(w, h);
+	w->span_max = max(w->span_max, h->span);
 	w->held++;
 	w->held_bytes += h->bytes;
 	w->stats.held++;
@@ -350,7 +351,6 @@ struct rp_held *rp_window_next(struct rp_window *w, u64 now_ns)
 		h = take(w, w->expected);
 		if (h) {
 			forward_to(w, rp_psn_add(h->psn, (s32)h->span));
-			w->span_max = max(w->span_max, h->span);
 			w->gap_ns = 0;
 		}
 	}

@@ -66,7 +66,7 @@ enum rocepath_event {
 	ROCEPATH_EVENT_PEER_HELLO,
 	ROCEPATH_EVENT_PEER_LOST,
 	ROCEPATH_EVENT_PEER_RESTART,
-	ROCEPATH_EVENT_CAP_HIT,		/* at most one a second for each reason */
+	ROCEPATH_EVENT_CAP_HIT,		/* at most one a second for each device */
 };
 
 enum rocepath_qp_type {

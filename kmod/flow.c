@@ -1,0 +1,357 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Received flows: the plumbing around the reorder window.
+ *
+ * A packet from a port enters by rp_flow_rx(). The window says whether it goes
+ * on or waits; what goes on is put into @ready, in order, and whoever finds no
+ * other CPU delivering empties it into the stack without the lock. A gap that
+ * does not close in time ends by the timer. What the QP sends passes by
+ * rp_flow_sent(), for its ACKs and NAKs say what it expects, and its READs what
+ * it will be sent.
+ */
+#include "flow.h"
+
+#include <linux/slab.h>
+#include <net/dst.h>
+
+#include "device.h"
+#include "netlink.h"
+#include "qp.h"
+#include "rx.h"
+#include "trace.h"
+
+/* most buckets of a window: beyond, chains grow longer */
+#define RP_FLOW_BUCKETS_MAX 16384
+
+static struct rp_held *flow_held(struct sk_buff *skb)
+{
+	BUILD_BUG_ON(sizeof(struct rp_held) > sizeof_field(struct sk_buff, cb));
+	return (struct rp_held *)skb->cb;
+}
+
+static struct sk_buff *flow_skb(struct rp_held *h)
+{
+	return container_of((void *)h, struct sk_buff, cb);
+}
+
+static void flow_ready(struct rp_flow *f, struct rp_device *rp, struct sk_buff *skb)
+{
+	lockdep_assert_held(&f->lock);
+	/* whoever delivers cannot keep up with those who add: bounded like what is held */
+	if (unlikely(skb_queue_len(&f->ready) > READ_ONCE(rp->caps.packets))) {
+		rp_count(rp, RP_RX_DROP_BUSY);
+		kfree_skb(skb);
+		return;
+	}
+	__skb_queue_tail(&f->ready, skb);
+}
+
+/* a held packet leaves the window, to be counted as @why */
+static void flow_unhold(struct rp_flow *f, struct rp_device *rp, struct rp_held *h, enum rp_count why)
+{
+	struct sk_buff *skb = flow_skb(h);
+
+	percpu_counter_sub(&rp->held_bytes, h->bytes);
+	rp_count(rp, why);
+	trace_rocepath_release(rp->dev, f->qp->local_qpn, h->psn, why);
+	memset(skb->cb, 0, sizeof(skb->cb));
+	flow_ready(f, rp, skb);
+}
+
+static void flow_take_next(struct rp_flow *f, struct rp_device *rp, u64 now)
+{
+	u64 filled = f->window.stats.filled;
+	struct rp_held *h;
+
+	while ((h = rp_window_next(&f->window, now)))
+		flow_unhold(f, rp, h, RP_RX_RELEASED);
+	if (f->window.stats.filled != filled)
+		rp_stats_add(rp->stats, RP_GAPS_FILLED, f->window.stats.filled - filled);
+}
+
+static void flow_release_all(struct rp_flow *f, struct rp_device *rp, bool expired)
+{
+	struct rp_held *h = rp_window_release(&f->window, expired), *next;
+
+	for (; h; h = next) {
+		next = h->next;
+		flow_unhold(f, rp, h, expired ? RP_RX_EXPIRED : RP_RX_FLUSHED);
+	}
+}
+
+static void flow_arm(struct rp_flow *f, struct rp_device *rp)
+{
+	u64 deadline = rp_window_deadline(&f->window, &rp->caps);
+
+	if (deadline && !hrtimer_is_queued(&f->timer))
+		hrtimer_start(&f->timer, ns_to_ktime(deadline), HRTIMER_MODE_ABS_SOFT);
+}
+
+/* give @ready to the stack, in order; the lock is held, and not any more afterwards */
+static void flow_deliver(struct rp_flow *f, struct rp_device *rp)
+	__releases(&f->lock)
+{
+	struct sk_buff *skb;
+
+	lockdep_assert_held(&f->lock);
+	if (!f->delivering) {
+		f->delivering = true;
+		while ((skb = __skb_dequeue(&f->ready))) {
+			spin_unlock(&f->lock);
+			rp_rx_deliver(rp, skb);
+			spin_lock(&f->lock);
+		}
+		f->delivering = false;
+	}
+	spin_unlock(&f->lock);
+}
+
+static enum hrtimer_restart flow_timer(struct hrtimer *timer)
+{
+	struct rp_flow *f = container_of(timer, struct rp_flow, timer);
+	struct rp_device *rp;
+	u64 deadline;
+
+	rcu_read_lock();
+	rp = rcu_dereference(f->qp->rp);
+	spin_lock(&f->lock);
+	if (f->dead || !rp) {
+		spin_unlock(&f->lock);
+		goto out;
+	}
+	deadline = rp_window_deadline(&f->window, &rp->caps);
+	if (deadline && deadline <= ktime_get_ns()) {
+		trace_rocepath_gap_expired(rp->dev, f->qp->local_qpn, f->window.expected, f->window.held);
+		rp_count(rp, RP_GAPS_EXPIRED);
+		flow_release_all(f, rp, true);
+	}
+	flow_arm(f, rp);
+	flow_deliver(f, rp);
+out:
+	rcu_read_unlock();
+	return HRTIMER_NORESTART;
+}
+
+/**
+ * rp_flow_init() - prepare a flow; the caller initialises its window
+ * @f: the flow, zeroed
+ * @qp: whose it is
+ *
+ * Context: any.
+ */
+void rp_flow_init(struct rp_flow *f, struct rp_qp *qp)
+{
+	f->qp = qp;
+	spin_lock_init(&f->lock);
+	__skb_queue_head_init(&f->ready);
+	hrtimer_init(&f->timer, CLOCK_MONOTONIC, HRTIMER_MODE_ABS_SOFT);
+	f->timer.function = flow_timer;
+}
+
+/**
+ * rp_flow_close() - the QP is gone: drop what is held, count it, free all
+ * @f: a flow that no packet can find any more
+ *
+ * Context: process; after a grace period since the QP was taken out of the table.
+ */
+void rp_flow_close(struct rp_flow *f)
+{
+	struct rp_device *rp = rcu_dereference_protected(f->qp->rp, true);
+	struct rp_held *h, *next;
+	struct sk_buff *skb;
+
+	spin_lock_bh(&f->lock);
+	f->dead = true;
+	for (h = rp_window_release(&f->window, false); h; h = next) {
+		next = h->next;
+		percpu_counter_sub(&rp->held_bytes, h->bytes);
+		rp_count(rp, RP_RX_DROP_GONE);
+		kfree_skb(flow_skb(h));
+	}
+	while ((skb = __skb_dequeue(&f->ready))) {
+		rp_count(rp, RP_RX_DROP_GONE);
+		kfree_skb(skb);
+	}
+	spin_unlock_bh(&f->lock);
+	hrtimer_cancel(&f->timer);
+	kfree(rp_window_buckets(&f->window, NULL, 0));
+	kfree(f->window.awaited);
+}
+
+/* more buckets as more is held, by doubling: no allocation for a packet as such */
+static void flow_make_room(struct rp_flow *f, u32 psn)
+{
+	u32 n = rp_window_wants(&f->window, psn);
+	struct rp_held **bucket;
+
+	if (likely(!n) || n > RP_FLOW_BUCKETS_MAX)
+		return;
+	bucket = kcalloc(n, sizeof(*bucket), GFP_ATOMIC | __GFP_NOWARN);
+	if (bucket)
+		kfree(rp_window_buckets(&f->window, bucket, n));
+}
+
+static void flow_hold(struct rp_flow *f, struct rp_device *rp, struct sk_buff *skb)
+{
+	/* it may wait: keep no socket and no route alive meanwhile */
+	skb_orphan(skb);
+	skb_dst_drop(skb);
+	nf_reset_ct(skb);
+	percpu_counter_add(&rp->held_bytes, flow_held(skb)->bytes);
+	rp_count(rp, RP_RX_HELD);
+	trace_rocepath_hold(rp->dev, f->qp->local_qpn, flow_held(skb)->psn, f->window.expected, f->window.held);
+}
+
+static void flow_full(struct rp_flow *f, struct rp_device *rp, struct sk_buff *skb)
+{
+	flow_release_all(f, rp, false);
+	rp_count(rp, RP_RX_PASSED_FULL);
+	flow_ready(f, rp, skb);
+	rp_event_cap(rp, "reorder buffer full: raise reorder-depth, reorder-flow-bytes or reorder-bytes");
+}
+
+/**
+ * rp_flow_rx() - a packet of the flow arrived
+ * @f: the flow
+ * @rp: the device, that the QP is bound to
+ * @skb: the packet, unshared, ours from here on; its device is already @rp's
+ * @r: parsed
+ * @hold: the peer sprays, or may: keep early packets back
+ *
+ * Context: softirq, RCU.
+ */
+void rp_flow_rx(struct rp_flow *f, struct rp_device *rp, struct sk_buff *skb, const struct rp_roce *r, bool hold)
+{
+	struct rp_held *h = flow_held(skb);
+	struct rp_window_caps caps = {};
+	u64 now = 0;
+
+	h->next = NULL;
+	h->psn = r->psn;
+	h->span = rp_roce_span(r, f->qp->path_mtu);
+	h->bytes = skb->truesize;
+
+	spin_lock(&f->lock);
+	if (hold) {
+		caps = rp->caps;
+		/* each flow's share is bounded by caps.bytes, all together by this */
+		if (percpu_counter_read_positive(&rp->held_bytes) + h->bytes > READ_ONCE(rp->reorder_bytes))
+			caps.bytes = 0;
+		if (h->psn != f->window.expected)
+			flow_make_room(f, h->psn);
+	}
+	if (f->window.held || h->psn != f->window.expected)
+		now = ktime_get_ns();
+	switch (rp_window_rx(&f->window, h, &caps, now)) {
+	case RP_WINDOW_DELIVER:
+		rp_count(rp, RP_RX_IN_ORDER);
+		flow_ready(f, rp, skb);
+		if (f->window.held)
+			flow_take_next(f, rp, now);
+		break;
+	case RP_WINDOW_PASS:
+		rp_count(rp, rp_psn_diff(h->psn, f->window.expected) < 0 ? RP_RX_PASSED_OLD : RP_RX_PASSED_FAR);
+		flow_ready(f, rp, skb);
+		break;
+	case RP_WINDOW_HOLD:
+		flow_hold(f, rp, skb);
+		break;
+	case RP_WINDOW_DUPLICATE:
+		rp_count(rp, RP_RX_DROP_DUPLICATE);
+		kfree_skb(skb);
+		break;
+	case RP_WINDOW_FULL:
+		flow_full(f, rp, skb);
+		break;
+	}
+	if (f->window.held)
+		flow_arm(f, rp);
+	flow_deliver(f, rp);
+}
+
+/*
+ * The window moved because of something that was sent. What is ready now must
+ * not be delivered from here: the sender may hold locks that the receiver
+ * takes. The timer does it, at once.
+ */
+static void flow_moved(struct rp_flow *f, struct rp_device *rp)
+{
+	flow_take_next(f, rp, ktime_get_ns());
+	if (!skb_queue_empty(&f->ready))
+		hrtimer_start(&f->timer, 0, HRTIMER_MODE_ABS_SOFT);
+	else
+		flow_arm(f, rp);
+}
+
+static void flow_seek(struct rp_flow *f, struct rp_device *rp, u32 psn, bool back)
+{
+	s32 ahead = rp_psn_diff(psn, READ_ONCE(f->window.expected));
+	u64 rewinds;
+
+	/* nearly always the window knows it already, and no lock is needed to see that */
+	if (back ? !ahead : ahead <= 0)
+		return;
+	spin_lock_bh(&f->lock);
+	rewinds = f->window.stats.rewinds;
+	if (!f->dead && rp_window_seek(&f->window, psn, back)) {
+		rp_stats_add(rp->stats, RP_REWINDS, f->window.stats.rewinds - rewinds);
+		flow_moved(f, rp);
+	}
+	spin_unlock_bh(&f->lock);
+}
+
+static void flow_await(struct rp_flow *f, struct rp_device *rp, u32 psn, u32 count)
+{
+	spin_lock_bh(&f->lock);
+	if (!f->window.awaited && !f->dead) {
+		struct rp_awaited *ring = kcalloc(RP_WINDOW_AWAITED, sizeof(*ring), GFP_ATOMIC);
+
+		if (ring)
+			rp_window_init_responses(&f->window, ring);
+	}
+	if (f->window.awaited && !f->dead && rp_window_await(&f->window, psn, count))
+		flow_moved(f, rp);
+	spin_unlock_bh(&f->lock);
+}
+
+/**
+ * rp_flow_sent() - the QP is about to send this: learn from it
+ * @qp: bound to a device
+ * @r: the packet
+ *
+ * Context: bottom halves off, RCU; before the packet leaves, so that the answer cannot be faster.
+ */
+void rp_flow_sent(struct rp_qp *qp, const struct rp_roce *r)
+{
+	struct rp_device *rp = rcu_dereference(qp->rp);
+
+	switch (r->kind) {
+	case RP_KIND_ACK:
+		flow_seek(&qp->rx[RP_REQUESTS], rp, rp_psn_add(r->psn, 1), false);
+		break;
+	case RP_KIND_NAK:
+		if (RP_AETH_TYPE(r->syndrome) == RP_AETH_RNR_NAK || r->syndrome == RP_AETH_NAK_SEQUENCE)
+			flow_seek(&qp->rx[RP_REQUESTS], rp, r->psn, true);
+		break;
+	case RP_KIND_READ:
+	case RP_KIND_ATOMIC:
+		flow_await(&qp->rx[RP_RESPONSES], rp, r->psn, rp_roce_span(r, qp->path_mtu));
+		break;
+	default:
+		break;
+	}
+}
+
+/**
+ * rp_flow_snapshot() - the window as it is, for people
+ * @f: the flow
+ * @w: its pointers must not be followed
+ *
+ * Context: any but hard irq.
+ */
+void rp_flow_snapshot(struct rp_flow *f, struct rp_window *w)
+{
+	spin_lock_bh(&f->lock);
+	*w = f->window;
+	spin_unlock_bh(&f->lock);
+}

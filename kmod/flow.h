@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+#ifndef ROCEPATH_FLOW_H
+#define ROCEPATH_FLOW_H
+
+#include <linux/hrtimer.h>
+#include <linux/skbuff.h>
+#include <linux/spinlock.h>
+
+#include <rocepath/roce.h>
+
+#include "core/window.h"
+
+struct rp_device;
+struct rp_qp;
+
+/**
+ * struct rp_flow - a received flow: one PSN space of one QP
+ * @qp: the QP
+ * @lock: for all below; taken with bottom halves off
+ * @window: what is held, what is expected
+ * @ready: packets whose turn has come, on their way to the stack
+ * @delivering: a CPU is emptying @ready, others only add to it: so packets of
+ *	a flow reach the stack in order, whichever CPUs they came in on
+ * @dead: the QP went away, nothing is held any more
+ * @timer: the gap's end; also does what a sender's context must not do itself
+ */
+struct rp_flow {
+	struct rp_qp *qp;
+	spinlock_t lock;
+	struct rp_window window;
+	struct sk_buff_head ready;
+	bool delivering;
+	bool dead;
+	struct hrtimer timer;
+};
+
+void rp_flow_init(struct rp_flow *f, struct rp_qp *qp);
+void rp_flow_close(struct rp_flow *f);
+void rp_flow_rx(struct rp_flow *f, struct rp_device *rp, struct sk_buff *skb, const struct rp_roce *r, bool hold);
+void rp_flow_sent(struct rp_qp *qp, const struct rp_roce *r);
+void rp_flow_snapshot(struct rp_flow *f, struct rp_window *w);
+
+#endif /* ROCEPATH_FLOW_H */

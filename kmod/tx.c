@@ -1,0 +1,407 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Sending: which path, its entropy value, out of the port.
+ *
+ *   ARP, ND          a copy out of every port that is up
+ *   RoCEv2           the scheduler's path, if it carries data of a known QP to
+ *                    a peer that restores order; else the flow's one path
+ *   anything else    by L3+L4 hash
+ *
+ * Runs with bottom halves off, under RCU, without a lock; what is written for a
+ * packet belongs to its flow or its CPU.
+ */
+#include "tx.h"
+
+#include <linux/bitops.h>
+#include <linux/etherdevice.h>
+#include <linux/if_arp.h>
+#include <linux/if_vlan.h>
+#include <linux/icmpv6.h>
+#include <linux/ipv6.h>
+#include <linux/jhash.h>
+#include <linux/slab.h>
+#include <linux/udp.h>
+#include <net/ipv6.h>
+#include <net/ndisc.h>
+
+#include "core/icrc.h"
+#include "device.h"
+#include "flow.h"
+#include "parse.h"
+#include "peer.h"
+#include "port.h"
+#include "qp.h"
+#include "trace.h"
+
+static struct rp_icrc_table *icrc_table;
+
+/* hand it to the port: from here on it is the port's, counted there */
+static void tx_port(struct rp_port *port, struct sk_buff *skb)
+{
+	unsigned int len = skb->len;
+	int ret;
+
+	skb->dev = port->dev;
+	ret = dev_queue_xmit(skb);
+	if (likely(ret == NET_XMIT_SUCCESS || ret == NET_XMIT_CN))
+		rp_stats_packet(port->stats, RP_PORT_TX_PACKETS, RP_PORT_TX_BYTES, len);
+	else
+		rp_stats_add(port->stats, RP_PORT_TX_DROPPED, 1);
+}
+
+static struct rp_port *tx_usable(const struct rp_ports *ports, u8 index)
+{
+	struct rp_port *port = READ_ONCE(ports->port[index]);
+
+	return port && rp_port_has_carrier(port) ? port : NULL;
+}
+
+/*
+ * The port that was picked, or, if it lost its carrier since the table was
+ * made, another one that has it: those of the table first, then any.
+ */
+static struct rp_port *tx_working_port(struct rp_device *rp, const struct rp_ports *ports, u8 index, u32 hash)
+{
+	struct rp_port *port = tx_usable(ports, index);
+	u32 i;
+
+	if (likely(port))
+		return port;
+	for (i = 0; i < ports->paths.slots; i++) {
+		port = tx_usable(ports, ports->paths.slot[(hash + i) % ports->paths.slots].port);
+		if (port)
+			goto found;
+	}
+	for (i = 0; i < ROCEPATH_PORTS_MAX; i++) {
+		port = tx_usable(ports, i);
+		if (port)
+			goto found;
+	}
+	return NULL;
+found:
+	rp_count(rp, RP_TX_REROUTED);
+	trace_rocepath_reroute(rp->dev, index, port->index);
+	return port;
+}
+
+static void tx_drop(struct rp_device *rp, struct sk_buff *skb, enum rp_count why)
+{
+	rp_count(rp, why);
+	kfree_skb(skb);
+}
+
+/*
+ * Another UDP source port: the ICRC covers it, the UDP checksum covers both.
+ * Only bytes that are ours alone are written: the head is made private first,
+ * and the tail is pulled into it where it is in fragments that others may have.
+ */
+static bool tx_set_sport(struct sk_buff *skb, u32 l3, const struct rp_roce *r, u16 sport)
+{
+	u32 icrc_at = l3 + r->icrc;
+	__be16 from, to = htons(sport);
+	struct udphdr *udp;
+	__le32 icrc, before;
+	u32 writable;
+
+	from = ((struct udphdr *)(skb->data + l3 + r->udp))->source;
+	if (from == to)
+		return true;
+	writable = l3 + r->udp + RP_UDP_LEN;
+	if (icrc_at + RP_ICRC_LEN <= skb_headlen(skb) || skb_cloned(skb) || skb_has_shared_frag(skb))
+		writable = icrc_at + RP_ICRC_LEN;
+	if (skb_ensure_writable(skb, writable))
+		return false;
+	if (skb_copy_bits(skb, icrc_at, &before, sizeof(before)))
+		return false;
+	icrc = before ^ cpu_to_le32(rp_icrc_delta(icrc_table, ntohs(from) ^ sport, r->icrc - r->udp - 2));
+	if (skb_store_bits(skb, icrc_at, &icrc, sizeof(icrc)))
+		return false;
+	udp = (struct udphdr *)(skb->data + l3 + r->udp);
+	udp->source = to;
+	/* a partial one is only of the pseudo header: the port's hardware adds up the rest */
+	if (udp->check && skb->ip_summed != CHECKSUM_PARTIAL) {
+		const __be16 *old = (const __be16 *)&before, *new = (const __be16 *)&icrc;
+
+		udp->check = rp_csum_replace2(udp->check, from, to);
+		udp->check = rp_csum_replace2(udp->check, old[0], new[0]);
+		udp->check = rp_csum_replace2(udp->check, old[1], new[1]);
+	}
+	return true;
+}
+
+/* another IPv6 flow label: nothing covers it */
+static bool tx_set_flowlabel(struct sk_buff *skb, u32 l3, u32 label)
+{
+	struct ipv6hdr *ip;
+
+	if (skb_ensure_writable(skb, l3 + sizeof(*ip)))
+		return false;
+	ip = (struct ipv6hdr *)(skb->data + l3);
+	*(__be32 *)ip = (*(__be32 *)ip & ~IPV6_FLOWLABEL_MASK) | htonl(label);
+	return true;
+}
+
+static void tx_set_entropy(struct rp_device *rp, struct sk_buff *skb, u32 l3, const struct rp_roce *r, struct rp_path path)
+{
+	u32 entropy = READ_ONCE(rp->entropy);
+	bool done = true;
+
+	if (entropy == ROCEPATH_ENTROPY_FLOWLABEL && r->ipv6)
+		done = tx_set_flowlabel(skb, l3, rp_path_flowlabel(path));
+	else if (entropy != ROCEPATH_ENTROPY_KEEP)
+		done = tx_set_sport(skb, l3, r, rp_path_sport(path));
+	/* no memory: it keeps the EV that it has, and goes */
+	if (unlikely(!done))
+		rp_count(rp, RP_TX_EV_KEPT);
+}
+
+static const struct rp_sched_ops *tx_sched(const struct rp_device *rp, u32 mark)
+{
+	u32 mask = READ_ONCE(rp->mark_mask);
+	const struct rp_sched_ops *sched = NULL;
+
+	if (mask) {
+		u32 class = (mark & mask) >> __ffs(mask);
+
+		if (class < ROCEPATH_CLASSES)
+			sched = READ_ONCE(rp->class_sched[class]);
+	}
+	return sched ? sched : READ_ONCE(rp->sched);
+}
+
+static enum rp_space tx_space(enum rp_kind kind)
+{
+	return kind == RP_KIND_DATA || kind == RP_KIND_READ || kind == RP_KIND_ATOMIC ? RP_REQUESTS : RP_RESPONSES;
+}
+
+/* the QP that sends this, if it is one that we know and that belongs to this device */
+static struct rp_qp *tx_qp(struct rp_device *rp, const struct rp_roce *r, const struct in6_addr *to)
+{
+	struct rp_qp *qp;
+
+	if (r->kind == RP_KIND_DATAGRAM || r->kind == RP_KIND_CNP || r->kind == RP_KIND_OTHER || r->kind == RP_KIND_CONTROL)
+		return NULL;
+	qp = rp_qp_by_remote(to, r->qpn);
+	return qp && rp_qp_bind(qp, rp) ? qp : NULL;
+}
+
+/* packets with data gain by all paths, and the receiver's window orders them */
+static bool tx_sprays(const struct rp_sched_ops *sched, const struct rp_peer *peer, const struct rp_roce *r)
+{
+	return sched->sprays && peer && READ_ONCE(peer->sprayable) &&
+	       (r->kind == RP_KIND_DATA || r->kind == RP_KIND_RESPONSE);
+}
+
+static struct rp_path tx_roce_pick(struct rp_device *rp, const struct rp_paths *paths, struct sk_buff *skb,
+				   const struct rp_roce *r, struct rp_qp *qp, const struct rp_peer *peer, u32 hash)
+{
+	const struct rp_sched_ops *sched = tx_sched(rp, skb->mark);
+	struct rp_path path;
+
+	if (qp && tx_sprays(sched, peer, r)) {
+		path = sched->pick(paths, &qp->tx[tx_space(r->kind)], skb->len, 0);
+		WRITE_ONCE(qp->tx_sprayed, qp->tx_sprayed + 1);
+		rp_count(rp, RP_TX_SPRAYED);
+	} else {
+		path = rp_sched_pin(paths, hash);
+		rp_count(rp, RP_TX_PINNED);
+	}
+	trace_rocepath_pick(rp->dev, r->qpn, r->psn, path.port, path.ev);
+	return path;
+}
+
+static void tx_roce(struct rp_device *rp, struct rp_ports *ports, struct sk_buff *skb, u32 l3, const struct rp_roce *r)
+{
+	struct rp_peer *peer = NULL;
+	struct rp_port *port;
+	struct rp_path path;
+	struct in6_addr to;
+	struct rp_qp *qp;
+	u32 hash;
+
+	rp_count(rp, RP_TX_ROCE);
+	rp_parse_addresses(skb->data + l3, r->ipv6, NULL, &to);
+	qp = tx_qp(rp, r, &to);
+	if (qp) {
+		WRITE_ONCE(qp->tx_packets, qp->tx_packets + 1);
+		rp_flow_sent(qp, r);
+		hash = qp->tx[tx_space(r->kind)].hash;
+		peer = rcu_dereference(qp->peer);
+		if (peer) {
+			rp_peer_used(peer);
+			if (unlikely(READ_ONCE(peer->envelope_old)))
+				rp_peer_learn_envelope(rp, peer, skb, l3);
+		}
+	} else {
+		hash = jhash2((const u32 *)&to, 4, r->qpn);
+	}
+	path = tx_roce_pick(rp, &ports->paths, skb, r, qp, peer, hash);
+	port = tx_working_port(rp, ports, path.port, hash);
+	if (unlikely(!port)) {
+		tx_drop(rp, skb, RP_TX_DROP_NO_PORT);
+		return;
+	}
+	path.port = port->index;
+	tx_set_entropy(rp, skb, l3, r, path);
+	tx_port(port, skb);
+}
+
+/* one plane's switches and hosts must not have to learn from another plane */
+static bool tx_is_flooded(struct sk_buff *skb)
+{
+	const struct ipv6hdr *ip;
+	const struct icmp6hdr *icmp;
+	struct ipv6hdr ip_copy;
+	struct icmp6hdr icmp_copy;
+	__be16 proto;
+	int depth;
+
+	proto = __vlan_get_protocol(skb, eth_hdr(skb)->h_proto, &depth);
+	if (proto == htons(ETH_P_ARP))
+		return true;
+	if (proto != htons(ETH_P_IPV6))
+		return false;
+	ip = skb_header_pointer(skb, depth, sizeof(ip_copy), &ip_copy);
+	if (!ip || ip->nexthdr != IPPROTO_ICMPV6)
+		return false;
+	icmp = skb_header_pointer(skb, depth + sizeof(*ip), sizeof(icmp_copy), &icmp_copy);
+	return icmp && icmp->icmp6_type >= NDISC_ROUTER_SOLICITATION && icmp->icmp6_type <= NDISC_REDIRECT;
+}
+
+static void tx_flood(struct rp_device *rp, struct rp_ports *ports, struct sk_buff *skb)
+{
+	struct rp_port *last = NULL, *port;
+	struct sk_buff *copy;
+	int i;
+
+	rp_count(rp, RP_TX_HASHED);
+	for (i = 0; i < ROCEPATH_PORTS_MAX; i++) {
+		port = tx_usable(ports, i);
+		if (!port)
+			continue;
+		if (last) {
+			copy = skb_clone(skb, GFP_ATOMIC);
+			if (copy) {
+				rp_count(rp, RP_TX_FLOOD_COPIES);
+				tx_port(last, copy);
+			}
+		}
+		last = port;
+	}
+	if (last)
+		tx_port(last, skb);
+	else
+		tx_drop(rp, skb, RP_TX_DROP_NO_PORT);
+}
+
+static void tx_hashed(struct rp_device *rp, struct rp_ports *ports, struct sk_buff *skb)
+{
+	u32 hash = skb_get_hash(skb);
+	struct rp_port *port = NULL;
+
+	rp_count(rp, RP_TX_HASHED);
+	if (likely(ports->paths.ports_up))
+		port = tx_working_port(rp, ports, ports->paths.bucket[hash % RP_PATHS_BUCKETS], hash);
+	if (port)
+		tx_port(port, skb);
+	else
+		tx_drop(rp, skb, RP_TX_DROP_NO_PORT);
+}
+
+/**
+ * rp_tx() - ndo_start_xmit
+ * @skb: the packet, data at the Ethernet header
+ * @dev: a device of ours
+ *
+ * skb->tstamp, the departure time that tc may have set, goes on to the port's
+ * queue as it is.
+ *
+ * Context: bottom halves off, RCU.
+ */
+netdev_tx_t rp_tx(struct sk_buff *skb, struct net_device *dev)
+{
+	struct rp_device *rp = netdev_priv(dev);
+	struct rp_ports *ports = rcu_dereference(rp->ports);
+	enum rp_roce_verdict verdict = RP_ROCE_NOT;
+	struct rp_roce r;
+	u32 l3;
+
+	rp_stats_packet(rp->stats, RP_TX_PACKETS, RP_TX_BYTES, skb->len);
+	/* an aggregate is no RoCE packet, whatever its port: it is cut up below */
+	if (!skb_is_gso(skb))
+		verdict = rp_parse(skb, ETH_HLEN, eth_hdr(skb)->h_proto, &r, &l3);
+	if (unlikely(verdict == RP_ROCE_MALFORMED))
+		rp_count(rp, RP_TX_MALFORMED);
+
+	if (verdict == RP_ROCE_OK && likely(ports->paths.ports_up))
+		tx_roce(rp, ports, skb, l3, &r);
+	else if (tx_is_flooded(skb))
+		tx_flood(rp, ports, skb);
+	else
+		tx_hashed(rp, ports, skb);
+	return NETDEV_TX_OK;
+}
+
+/**
+ * rp_tx_any_path() - a path that works now, for a control packet
+ * @rp: the device
+ * @hash: which one
+ * @path: filled in
+ *
+ * Context: bottom halves off, RCU.
+ * Return: false if there is none.
+ */
+bool rp_tx_any_path(struct rp_device *rp, u32 hash, struct rp_path *path)
+{
+	struct rp_ports *ports = rcu_dereference(rp->ports);
+	struct rp_port *port;
+
+	if (!ports->paths.ports_up)
+		return false;
+	*path = rp_sched_pin(&ports->paths, hash);
+	port = tx_working_port(rp, ports, path->port, hash);
+	if (!port)
+		return false;
+	path->port = port->index;
+	return true;
+}
+
+/**
+ * rp_tx_control() - send a packet that was made here
+ * @rp: the device
+ * @skb: the packet
+ * @index: of the port
+ *
+ * Context: bottom halves off, RCU.
+ */
+void rp_tx_control(struct rp_device *rp, struct sk_buff *skb, u8 index)
+{
+	struct rp_port *port = tx_usable(rcu_dereference(rp->ports), index);
+
+	if (!port) {
+		kfree_skb(skb);
+		return;
+	}
+	rp_count(rp, RP_TX_CONTROL);
+	tx_port(port, skb);
+}
+
+/**
+ * rp_tx_init() - make the ICRC table
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int rp_tx_init(void)
+{
+	icrc_table = kvmalloc(sizeof(*icrc_table), GFP_KERNEL);
+	if (!icrc_table)
+		return -ENOMEM;
+	rp_icrc_table_init(icrc_table);
+	return 0;
+}
+
+/** rp_tx_exit() - free it. */
+void rp_tx_exit(void)
+{
+	kvfree(icrc_table);
+}

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+#ifndef ROCEPATH_TX_H
+#define ROCEPATH_TX_H
+
+#include <linux/netdevice.h>
+
+#include "core/paths.h"
+
+struct rp_device;
+
+netdev_tx_t rp_tx(struct sk_buff *skb, struct net_device *dev);
+bool rp_tx_any_path(struct rp_device *rp, u32 hash, struct rp_path *path);
+void rp_tx_control(struct rp_device *rp, struct sk_buff *skb, u8 port);
+
+int rp_tx_init(void);
+void rp_tx_exit(void);
+
+#endif /* ROCEPATH_TX_H */
