@@ -151,6 +151,8 @@ enum rp_window_verdict model_rx(struct model *m, u32 psn, u32 span, u32 bytes, u
 	if (!buckets || m->n >= caps->packets || model_bytes(m) + (u64)bytes > caps->bytes)
 		return RP_WINDOW_FULL;
 	add(m, at, span, bytes, id);
+	if (span > m->span_max)
+		m->span_max = span;
 	if (!m->gap_ns)
 		m->gap_ns = now_ns;
 	return RP_WINDOW_HOLD;
@@ -180,8 +182,6 @@ s64 model_next(struct model *m, u64 now_ns)
 			continue;
 		p = drop(m, i);
 		m->gap_ns = 0;
-		if (p.span > m->span_max)
-			m->span_max = p.span;
 		go_past(m, p.at + p.span);
 		return p.id;
 	}
