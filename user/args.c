@@ -1,0 +1,309 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <string.h>
+
+#include "args.h"
+#include "units.h"
+
+static const char *object_name(const void *entries, unsigned int i)
+{
+	return ((const struct rp_object *)entries)[i].name;
+}
+
+static const char *verb_name(const void *entries, unsigned int i)
+{
+	return ((const struct rp_verb *)entries)[i].name;
+}
+
+static const char *keyword_name(const void *entries, unsigned int i)
+{
+	return ((const struct rp_keyword *)entries)[i].name;
+}
+
+static const char *choice_name(const void *entries, unsigned int i)
+{
+	return ((const char *const *)entries)[i];
+}
+
+/**
+ * rp_object_words() - the names of all objects
+ * @grammar: all that can be said
+ */
+struct rp_words rp_object_words(const struct rp_grammar *grammar)
+{
+	return (struct rp_words){ grammar->objects, grammar->count, object_name };
+}
+
+/**
+ * rp_verb_words() - the names of the verbs of an object
+ * @object: the object
+ */
+struct rp_words rp_verb_words(const struct rp_object *object)
+{
+	return (struct rp_words){ object->verbs, object->verb_count, verb_name };
+}
+
+/**
+ * rp_keyword_words() - the names of the keywords of a verb
+ * @verb: the verb
+ */
+struct rp_words rp_keyword_words(const struct rp_verb *verb)
+{
+	return (struct rp_words){ verb->keywords, verb->keyword_count, keyword_name };
+}
+
+/**
+ * rp_choice_words() - what may be, or is usually, given to a keyword
+ * @keyword: one that has choices
+ */
+struct rp_words rp_choice_words(const struct rp_keyword *keyword)
+{
+	struct rp_words words = { keyword->choices, 0, choice_name };
+
+	while (keyword->choices[words.count])
+		words.count++;
+	return words;
+}
+
+/**
+ * rp_arg_is_interface() - whether the name of a netdevice is wanted
+ * @type: what is wanted
+ */
+bool rp_arg_is_interface(enum rp_arg_type type)
+{
+	return type == RP_ARG_DEVICE || type == RP_ARG_PORT || type == RP_ARG_INTERFACE;
+}
+
+static int check_name(const char *text, struct rp_error *error)
+{
+	if (!*text)
+		return rp_error_set(error, "a name is empty");
+	if (strlen(text) > RP_NAME_MAX)
+		return rp_error_set(error, "name '%s' is longer than %d", text, RP_NAME_MAX);
+	return 0;
+}
+
+static int check_range(const struct rp_keyword *keyword, uint64_t number, struct rp_error *error)
+{
+	uint32_t max = keyword->max ? keyword->max : UINT32_MAX;
+	char least[RP_TEXT_LEN], most[RP_TEXT_LEN];
+	enum rp_unit unit = keyword->type == RP_ARG_US ? RP_UNIT_US :
+			    keyword->type == RP_ARG_MS ? RP_UNIT_MS : RP_UNIT_BYTES;
+
+	if (number >= keyword->min && number <= max)
+		return 0;
+	if (keyword->type == RP_ARG_NUMBER)
+		return rp_error_set(error, "%s must be %u to %u", keyword->name, keyword->min, max);
+	rp_unit_print(unit, keyword->min, least);
+	rp_unit_print(unit, max, most);
+	return rp_error_set(error, "%s must be %s to %s", keyword->name, least, most);
+}
+
+static int parse_choice(const struct rp_keyword *keyword, struct rp_value *value,
+			struct rp_error *error)
+{
+	struct rp_words words = rp_choice_words(keyword);
+	int found = rp_words_find(&words, keyword->name, value->text, error);
+
+	if (found < 0)
+		return -1;
+	value->number = found;
+	return 0;
+}
+
+static int parse_number(const struct rp_keyword *keyword, const char *text, uint64_t *number,
+			struct rp_error *error)
+{
+	switch (keyword->type) {
+	case RP_ARG_US:
+		return rp_unit_parse(RP_UNIT_US, text, number, error);
+	case RP_ARG_MS:
+		return rp_unit_parse(RP_UNIT_MS, text, number, error);
+	case RP_ARG_BYTES:
+		return rp_unit_parse(RP_UNIT_BYTES, text, number, error);
+	default:
+		return rp_number_parse(text, number, error);
+	}
+}
+
+static int parse_value(const struct rp_keyword *keyword, struct rp_value *value,
+		       struct rp_error *error)
+{
+	struct rp_error why;
+	uint64_t number;
+
+	value->keyword = keyword;
+	if (keyword->type == RP_ARG_FILE)
+		return 0;
+	if (rp_arg_is_interface(keyword->type) || keyword->type == RP_ARG_NAME)
+		return check_name(value->text, error);
+	if (keyword->type == RP_ARG_CHOICE)
+		return parse_choice(keyword, value, error);
+	value->number = 0;
+	if (keyword->zero && !strcmp(value->text, keyword->zero))
+		return 0;
+	if (parse_number(keyword, value->text, &number, &why))
+		return rp_error_set(error, "%s %s%s%s", keyword->name, why.text,
+				    keyword->zero ? ", or " : "",
+				    keyword->zero ? keyword->zero : "");
+	if (check_range(keyword, number, error))
+		return -1;
+	value->number = number;
+	return 0;
+}
+
+static int parse_keyword(struct rp_args *args, const char *word, const char *text,
+			 struct rp_error *error)
+{
+	struct rp_words words = rp_keyword_words(args->verb);
+	int found = rp_words_exact(&words, word);
+	const struct rp_keyword *keyword;
+
+	if (found < 0)
+		return rp_words_unknown(&words, "keyword", word, error);
+	keyword = &args->verb->keywords[found];
+	if (!text)
+		return rp_error_set(error, "%s needs a value, such as %s", word, keyword->example);
+	if (rp_args_get(args, word))
+		return rp_error_set(error, "%s is given twice", word);
+	args->values[args->count].text = text;
+	return parse_value(keyword, &args->values[args->count++], error);
+}
+
+/* returns how many words it took, or -1 */
+static int parse_subject(struct rp_args *args, int argc, char *const *argv, struct rp_error *error)
+{
+	const struct rp_verb *verb = args->verb;
+	struct rp_words words = rp_keyword_words(verb);
+	int used = 0;
+
+	if (verb->subject == RP_ARG_NONE)
+		return 0;
+	/* `device show dev rp0`, as ip(8) would have it */
+	if (verb->subject == RP_ARG_DEVICE && argc > 1 && !strcmp(argv[0], "dev"))
+		used++;
+	if (argc > used && (used || rp_words_exact(&words, argv[0]) < 0)) {
+		args->subject = argv[used++];
+		if (rp_arg_is_interface(verb->subject) && check_name(args->subject, error))
+			return -1;
+	}
+	if (!args->subject && verb->subject_required)
+		return rp_error_set(error, "%s needs the name of a %s", verb->name,
+				    verb->subject == RP_ARG_DEVICE ? "device" : "port");
+	return used;
+}
+
+static int check_required(const struct rp_args *args, struct rp_error *error)
+{
+	const struct rp_verb *verb = args->verb;
+
+	for (unsigned int i = 0; i < verb->keyword_count; i++) {
+		const struct rp_keyword *keyword = &verb->keywords[i];
+
+		if (keyword->required && !rp_args_get(args, keyword->name))
+			return rp_error_set(error, "%s needs %s, such as: %s %s", verb->name,
+					    keyword->name, keyword->name,
+					    keyword->example);
+	}
+	if (verb->changes && !args->count)
+		return rp_error_set(error, "nothing to set: add a keyword, such as %s %s",
+				    verb->keywords[0].name, verb->keywords[0].example);
+	return 0;
+}
+
+/**
+ * rp_args_verb() - find a verb by its name or the beginning of it
+ * @object: whose verb
+ * @word: as it was typed
+ * @error: why not
+ *
+ * Return: the verb or NULL.
+ */
+const struct rp_verb *rp_args_verb(const struct rp_object *object, const char *word,
+				   struct rp_error *error)
+{
+	struct rp_words words = rp_verb_words(object);
+	int found = rp_words_find(&words, "verb", word, error);
+
+	return found < 0 ? NULL : &object->verbs[found];
+}
+
+/**
+ * rp_args_object() - find an object by its name or the beginning of it
+ * @grammar: all objects
+ * @word: as it was typed
+ * @error: why not
+ *
+ * Return: the object or NULL.
+ */
+const struct rp_object *rp_args_object(const struct rp_grammar *grammar, const char *word,
+				       struct rp_error *error)
+{
+	struct rp_words words = rp_object_words(grammar);
+	int found = rp_words_find(&words, "object", word, error);
+
+	return found < 0 ? NULL : &grammar->objects[found];
+}
+
+/**
+ * rp_args_parse() - understand a command line
+ * @grammar: all that can be said
+ * @argc: number of words, without options and the name of the tool; at least 1
+ * @argv: the words; @args refers to them
+ * @args: what was understood
+ * @error: why it was not, and what would be right
+ *
+ * An object without a verb is shown: `rocepath port` is `rocepath port show`.
+ *
+ * Return: 0 or -1.
+ */
+int rp_args_parse(const struct rp_grammar *grammar, int argc, char *const *argv,
+		  struct rp_args *args, struct rp_error *error)
+{
+	const struct rp_object *object = rp_args_object(grammar, argv[0], error);
+	int used = 1, taken;
+
+	memset(args, 0, sizeof(*args));
+	if (!object)
+		return -1;
+	args->verb = object->verbs;
+	if (*object->verbs->name && argc > 1)
+		args->verb = rp_args_verb(object, argv[used++], error);
+	if (!args->verb)
+		return -1;
+	taken = parse_subject(args, argc - used, argv + used, error);
+	if (taken < 0)
+		return -1;
+	for (used += taken; used < argc; used += 2)
+		if (parse_keyword(args, argv[used], used + 1 < argc ? argv[used + 1] : NULL, error))
+			return -1;
+	return check_required(args, error);
+}
+
+/**
+ * rp_args_get() - what a keyword was given
+ * @args: the command line
+ * @keyword: its name
+ *
+ * Return: NULL when it was not given.
+ */
+const struct rp_value *rp_args_get(const struct rp_args *args, const char *keyword)
+{
+	for (unsigned int i = 0; i < args->count; i++)
+		if (!strcmp(args->values[i].keyword->name, keyword))
+			return &args->values[i];
+	return NULL;
+}
+
+/**
+ * rp_args_text() - what a keyword was given, as it was typed
+ * @args: the command line
+ * @keyword: its name
+ *
+ * Return: NULL when it was not given.
+ */
+const char *rp_args_text(const struct rp_args *args, const char *keyword)
+{
+	const struct rp_value *value = rp_args_get(args, keyword);
+
+	return value ? value->text : NULL;
+}

@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <net/if.h>
+
+#include "cli.h"
+
+/**
+ * rp_cli_connect() - find the kernel's side, or complain
+ * @cli: this run
+ *
+ * Return: an exit code.
+ */
+int rp_cli_connect(struct rp_cli *cli)
+{
+	struct rp_error error;
+
+	if (cli->nl)
+		return RP_EXIT_OK;
+	cli->nl = rp_nl_new(&error);
+	if (cli->nl)
+		return RP_EXIT_OK;
+	rp_complain("%s", error.text);
+	return RP_EXIT_FAILURE;
+}
+
+/**
+ * rp_cli_ifindex() - find a netdevice by its name, or complain
+ * @name: its name
+ * @what: whether it should be a device or a port, for the message
+ * @ifindex: where its index goes
+ *
+ * Return: an exit code.
+ */
+int rp_cli_ifindex(const char *name, enum rp_arg_type what, uint32_t *ifindex)
+{
+	*ifindex = if_nametoindex(name);
+	if (*ifindex)
+		return RP_EXIT_OK;
+	if (what == RP_ARG_DEVICE)
+		rp_complain("there is no device %s; make it: ip link add %s type rocepath", name,
+			    name);
+	else
+		rp_complain("there is no netdevice %s; see which ports there are: rocepath port show",
+			    name);
+	return RP_EXIT_FAILURE;
+}
+
+/**
+ * rp_cli_device() - find a rocepath device by its name, or complain
+ * @cli: this run, connected
+ * @name: its name
+ * @ifindex: where its index goes
+ *
+ * A dump that is narrowed to something else would just be empty.
+ *
+ * Return: an exit code.
+ */
+int rp_cli_device(struct rp_cli *cli, const char *name, uint32_t *ifindex)
+{
+	struct nlmsghdr *nlh;
+	int err;
+
+	if (rp_cli_ifindex(name, RP_ARG_DEVICE, ifindex))
+		return RP_EXIT_FAILURE;
+	nlh = rp_nl_request(cli->nl, ROCEPATH_CMD_DEVICE_GET);
+	mnl_attr_put_u32(nlh, ROCEPATH_A_DEVICE_IFINDEX, *ifindex);
+	err = rp_nl_do(cli->nl, NULL, NULL);
+	return err ? rp_nl_explain(cli->nl, err, NULL, name) : RP_EXIT_OK;
+}
+
+static int add_row(const struct nlmsghdr *nlh, void *data)
+{
+	struct rp_table *table = data;
+	struct rp_attrs attrs;
+	int err = rp_attrs_message(table->set, nlh, &attrs);
+
+	if (!err)
+		rp_table_row(table, &attrs);
+	return err;
+}
+
+/**
+ * rp_cli_list() - print all objects of a kind, or those of one device
+ * @cli: this run
+ * @args: the command line
+ * @listing: what to ask for and how to print it
+ *
+ * Return: an exit code.
+ */
+int rp_cli_list(struct rp_cli *cli, const struct rp_args *args, const struct rp_listing *listing)
+{
+	const char *device = rp_args_text(args, "dev");
+	struct rp_table table;
+	struct nlmsghdr *nlh;
+	uint32_t ifindex;
+	int err;
+
+	if (rp_cli_connect(cli) || (device && rp_cli_device(cli, device, &ifindex)))
+		return RP_EXIT_FAILURE;
+	nlh = rp_nl_request(cli->nl, listing->cmd);
+	if (device)
+		mnl_attr_put_u32(nlh, listing->device_attr, ifindex);
+	rp_table_begin(&table, &cli->format, listing->set);
+	err = rp_nl_dump(cli->nl, add_row, &table);
+	if (err)
+		return rp_nl_explain(cli->nl, err, args, device);
+	rp_table_end(&table, listing->none);
+	return RP_EXIT_OK;
+}
+
+struct detail {
+	const struct rp_format *format;
+	const struct rp_set *set;
+};
+
+static int print_detail(const struct nlmsghdr *nlh, void *data)
+{
+	const struct detail *detail = data;
+	struct rp_attrs attrs;
+	int err = rp_attrs_message(detail->set, nlh, &attrs);
+
+	if (!err)
+		rp_table_detail(detail->format, detail->set, &attrs);
+	return err;
+}
+
+/**
+ * rp_cli_detail() - print all that is known of the subject
+ * @cli: this run
+ * @args: the command line
+ * @cmd: asks for it
+ * @set: what is known
+ * @ifindex_attr: names it
+ *
+ * Return: an exit code.
+ */
+int rp_cli_detail(struct rp_cli *cli, const struct rp_args *args, enum rocepath_cmd cmd,
+		  const struct rp_set *set, uint16_t ifindex_attr)
+{
+	struct detail detail = { &cli->format, set };
+	struct nlmsghdr *nlh;
+	uint32_t ifindex;
+	int err;
+
+	if (rp_cli_connect(cli) || rp_cli_ifindex(args->subject, args->verb->subject, &ifindex))
+		return RP_EXIT_FAILURE;
+	nlh = rp_nl_request(cli->nl, cmd);
+	mnl_attr_put_u32(nlh, ifindex_attr, ifindex);
+	err = rp_nl_do(cli->nl, print_detail, &detail);
+	return err ? rp_nl_explain(cli->nl, err, args, args->subject) : RP_EXIT_OK;
+}
+
+/**
+ * rp_cli_put() - add what the keywords say to a request
+ * @nlh: the request
+ * @args: the command line; names become strings, all else is 32 bits
+ */
+void rp_cli_put(struct nlmsghdr *nlh, const struct rp_args *args)
+{
+	for (unsigned int i = 0; i < args->count; i++) {
+		const struct rp_value *value = &args->values[i];
+
+		if (value->keyword->type == RP_ARG_NAME)
+			mnl_attr_put_strz(nlh, value->keyword->attr, value->text);
+		else
+			mnl_attr_put_u32(nlh, value->keyword->attr, value->number);
+	}
+}
+
+/**
+ * rp_cli_change() - send the request that was built, and complain when it is refused
+ * @cli: this run
+ * @args: the command line
+ * @subject: what is changed
+ *
+ * Return: an exit code.
+ */
+int rp_cli_change(struct rp_cli *cli, const struct rp_args *args, const char *subject)
+{
+	int err = rp_nl_do(cli->nl, NULL, NULL);
+
+	return err ? rp_nl_explain(cli->nl, err, args, subject) : RP_EXIT_OK;
+}

@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: GPL-2.0
+/* The one table that dispatch, usage and completion are made from. */
+#include "commands.h"
+
+#define COUNT(a) (sizeof(a) / sizeof((a)[0]))
+#define KEYWORDS(k) .keywords = k, .keyword_count = COUNT(k)
+#define VERBS(v) .verbs = v, .verb_count = COUNT(v)
+
+#define MAX_GAP_US 10000000
+#define MAX_HOLDDOWN_MS 3600000
+
+static const char *const schedulers[] = { "flow", "spray", NULL };
+static const char *const entropies[] = { "sport", "flowlabel", "keep", NULL };
+static const char *const no_yes[] = { "no", "yes", NULL };
+
+#define DEV(attribute, must) {						\
+	.name = "dev", .type = RP_ARG_DEVICE, .required = must, .attr = attribute, \
+	.example = "DEV", .help = "the device",				\
+}
+
+static const struct rp_keyword device_set[] = {
+	{ .name = "scheduler", .type = RP_ARG_NAME, .attr = ROCEPATH_A_DEVICE_SCHEDULER,
+	  .choices = schedulers, .example = "spray",
+	  .help = "what picks the path for a packet: flow (one path per flow), spray (all)" },
+	{ .name = "entropy", .type = RP_ARG_CHOICE, .attr = ROCEPATH_A_DEVICE_ENTROPY,
+	  .choices = entropies, .example = "sport",
+	  .help = "what makes the fabric hash: sport, flowlabel (IPv6), keep (as it came)" },
+	{ .name = "evs", .type = RP_ARG_NUMBER, .attr = ROCEPATH_A_DEVICE_EVS, .min = 1,
+	  .max = ROCEPATH_EVS_MAX, .example = "16", .help = "entropy values of each port" },
+	{ .name = "gap-timeout", .type = RP_ARG_US, .attr = ROCEPATH_A_DEVICE_GAP_TIMEOUT_US,
+	  .max = MAX_GAP_US, .zero = "auto", .example = "3ms",
+	  .help = "how long a missing packet is waited for" },
+	{ .name = "gap-floor", .type = RP_ARG_US, .attr = ROCEPATH_A_DEVICE_GAP_FLOOR_US,
+	  .max = MAX_GAP_US, .example = "1ms", .help = "the least that auto may choose" },
+	{ .name = "gap-ceiling", .type = RP_ARG_US, .attr = ROCEPATH_A_DEVICE_GAP_CEILING_US,
+	  .max = MAX_GAP_US, .example = "50ms", .help = "the most that auto may choose" },
+	{ .name = "reorder-depth", .type = RP_ARG_NUMBER,
+	  .attr = ROCEPATH_A_DEVICE_REORDER_DEPTH, .min = 1, .max = 65536, .example = "4096",
+	  .help = "packets held for one flow, at most" },
+	{ .name = "reorder-flow-bytes", .type = RP_ARG_BYTES,
+	  .attr = ROCEPATH_A_DEVICE_REORDER_FLOW_BYTES, .min = 65536, .max = 1u << 31,
+	  .example = "4MiB", .help = "bytes held for one flow, at most" },
+	{ .name = "reorder-bytes", .type = RP_ARG_BYTES,
+	  .attr = ROCEPATH_A_DEVICE_REORDER_BYTES, .min = 65536, .max = 1u << 31,
+	  .example = "64MiB", .help = "bytes held for all flows together, at most" },
+	{ .name = "peers-max", .type = RP_ARG_NUMBER, .attr = ROCEPATH_A_DEVICE_PEERS_MAX,
+	  .min = 1, .max = 65536, .example = "4096", .help = "remote addresses known, at most" },
+	{ .name = "hello-interval", .type = RP_ARG_MS,
+	  .attr = ROCEPATH_A_DEVICE_HELLO_INTERVAL_MS, .min = 10, .max = 60000, .example = "1s",
+	  .help = "time between two hellos to a peer" },
+	{ .name = "holddown", .type = RP_ARG_MS, .attr = ROCEPATH_A_DEVICE_HOLDDOWN_MS,
+	  .max = MAX_HOLDDOWN_MS, .example = "100ms",
+	  .help = "how long a port that came back is not trusted" },
+	{ .name = "holddown-max", .type = RP_ARG_MS, .attr = ROCEPATH_A_DEVICE_HOLDDOWN_MAX_MS,
+	  .max = MAX_HOLDDOWN_MS, .example = "60s",
+	  .help = "the same for one that flaps, at most" },
+	{ .name = "mark-mask", .type = RP_ARG_NUMBER, .attr = ROCEPATH_A_DEVICE_MARK_MASK,
+	  .zero = "none", .example = "0x3f00",
+	  .help = "bits of skb->mark that hold the class" },
+};
+
+static const struct rp_verb device_verbs[] = {
+	{ .name = "show", .help = "all devices, or all that is known of one",
+	  .subject = RP_ARG_DEVICE, .run = rp_device_show },
+	{ .name = "set", .help = "change settings; what is not named stays",
+	  .subject = RP_ARG_DEVICE, .subject_required = true, .changes = true,
+	  KEYWORDS(device_set), .run = rp_device_set },
+};
+
+static const struct rp_keyword port_show[] = { DEV(ROCEPATH_A_PORT_DEVICE, false) };
+
+static const struct rp_keyword port_set[] = {
+	{ .name = "weight", .type = RP_ARG_NUMBER, .attr = ROCEPATH_A_PORT_WEIGHT, .min = 1,
+	  .max = ROCEPATH_WEIGHT_MAX, .example = "1",
+	  .help = "its share of sprayed packets, relative to the other ports'" },
+};
+
+static const struct rp_verb port_verbs[] = {
+	{ .name = "show", .help = "all ports, those of a device, or all that is known of one",
+	  .subject = RP_ARG_PORT, KEYWORDS(port_show), .run = rp_port_show },
+	{ .name = "set", .help = "change settings of a port", .subject = RP_ARG_PORT,
+	  .subject_required = true, .changes = true, KEYWORDS(port_set), .run = rp_port_set },
+};
+
+static const struct rp_keyword peer_show[] = { DEV(ROCEPATH_A_PEER_DEVICE, false) };
+
+static const struct rp_verb peer_verbs[] = {
+	{ .name = "show", .help = "remote RoCE addresses, and whether they restore order",
+	  KEYWORDS(peer_show), .run = rp_peer_show },
+};
+
+static const struct rp_keyword path_show[] = { DEV(ROCEPATH_A_PATH_DEVICE, false) };
+
+static const struct rp_verb path_verbs[] = {
+	{ .name = "show", .help = "each port with each of its entropy values",
+	  KEYWORDS(path_show), .run = rp_path_show },
+};
+
+static const struct rp_keyword flow_show[] = { DEV(ROCEPATH_A_FLOW_DEVICE, false) };
+
+static const struct rp_verb flow_verbs[] = {
+	{ .name = "show", .help = "queue pairs and what is held for them; needs CAP_NET_ADMIN",
+	  KEYWORDS(flow_show), .run = rp_flow_show },
+};
+
+#define KEY_ID {							\
+	.name = "id", .type = RP_ARG_NUMBER, .required = true, .max = 255, \
+	.attr = ROCEPATH_A_KEY_ID, .example = "1", .help = "0 to 255, the same on all hosts", \
+}
+
+static const struct rp_keyword key_show[] = { DEV(ROCEPATH_A_KEY_DEVICE, false) };
+
+static const struct rp_keyword key_set[] = {
+	DEV(ROCEPATH_A_KEY_DEVICE, true),
+	KEY_ID,
+	{ .name = "secret-file", .type = RP_ARG_FILE, .attr = ROCEPATH_A_KEY_SECRET,
+	  .example = "FILE", .help = "32 hex digits or 16 bytes; - is standard input" },
+	{ .name = "active", .type = RP_ARG_CHOICE, .attr = ROCEPATH_A_KEY_ACTIVE,
+	  .choices = no_yes, .example = "yes",
+	  .help = "whether hellos are made with it; by default the newest key is" },
+};
+
+static const struct rp_keyword key_del[] = { DEV(ROCEPATH_A_KEY_DEVICE, true), KEY_ID };
+
+static const struct rp_verb key_verbs[] = {
+	{ .name = "show", .help = "which keys there are, never their secrets; needs CAP_NET_ADMIN",
+	  KEYWORDS(key_show), .run = rp_key_show },
+	{ .name = "set", .help = "add a key, replace it, or make it the active one",
+	  KEYWORDS(key_set), .run = rp_key_set },
+	{ .name = "del", .help = "forget a key", KEYWORDS(key_del), .run = rp_key_del },
+};
+
+#define CLASS_ID {							\
+	.name = "id", .type = RP_ARG_NUMBER, .required = true, .max = ROCEPATH_CLASSES - 1, \
+	.attr = ROCEPATH_A_CLASS_ID, .example = "1", .help = "the class, as in skb->mark", \
+}
+
+static const struct rp_keyword class_show[] = { DEV(ROCEPATH_A_CLASS_DEVICE, false) };
+
+static const struct rp_keyword class_set[] = {
+	DEV(ROCEPATH_A_CLASS_DEVICE, true),
+	CLASS_ID,
+	{ .name = "scheduler", .type = RP_ARG_NAME, .required = true,
+	  .attr = ROCEPATH_A_CLASS_SCHEDULER, .choices = schedulers, .example = "flow",
+	  .help = "for packets of the class" },
+};
+
+static const struct rp_keyword class_del[] = { DEV(ROCEPATH_A_CLASS_DEVICE, true), CLASS_ID };
+
+static const struct rp_verb class_verbs[] = {
+	{ .name = "show", .help = "classes that have a scheduler of their own",
+	  KEYWORDS(class_show), .run = rp_class_show },
+	{ .name = "set", .help = "give a class a scheduler of its own", KEYWORDS(class_set),
+	  .run = rp_class_set },
+	{ .name = "del", .help = "let a class use the scheduler of its device",
+	  KEYWORDS(class_del), .run = rp_class_del },
+};
+
+static const struct rp_verb stats_verbs[] = {
+	{ .name = "show", .help = "counters of all devices and ports, or of one",
+	  .subject = RP_ARG_INTERFACE, .run = rp_stats_show },
+};
+
+static const struct rp_keyword monitor[] = { DEV(ROCEPATH_A_EVENT_DEVICE, false) };
+
+static const struct rp_verb monitor_verbs[] = {
+	{ .name = "", .help = "print events as they happen, a line each", KEYWORDS(monitor),
+	  .run = rp_monitor },
+};
+
+static const struct rp_verb version_verbs[] = {
+	{ .name = "", .help = "versions of the tool and of the module, and what they can do",
+	  .run = rp_version },
+};
+
+static const struct rp_verb help_verbs[] = {
+	{ .name = "", .help = "how the tool is used, or all that can be said of one object",
+	  .subject = RP_ARG_OBJECT, .run = rp_help },
+};
+
+static const struct rp_object objects[] = {
+	{ "device", "stacked netdevices, their settings and state", VERBS(device_verbs) },
+	{ "port", "netdevices that a device sends and receives by", VERBS(port_verbs) },
+	{ "peer", "remote hosts", VERBS(peer_verbs) },
+	{ "path", "ports and their entropy values", VERBS(path_verbs) },
+	{ "flow", "queue pairs", VERBS(flow_verbs) },
+	{ "key", "keys that hosts prove themselves with", VERBS(key_verbs) },
+	{ "class", "schedulers of classes of traffic", VERBS(class_verbs) },
+	{ "stats", "counters, one for each reason", VERBS(stats_verbs) },
+	{ "monitor", "events", VERBS(monitor_verbs) },
+	{ "version", "what there is", VERBS(version_verbs) },
+	{ "help", "more of this", VERBS(help_verbs) },
+};
+
+const struct rp_grammar rp_grammar = { objects, COUNT(objects) };

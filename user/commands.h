@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* What the tool can do. */
+#ifndef ROCEPATH_USER_COMMANDS_H
+#define ROCEPATH_USER_COMMANDS_H
+
+#include "cli.h"
+
+extern const struct rp_grammar rp_grammar;
+
+int rp_device_show(struct rp_cli *cli, const struct rp_args *args);
+int rp_device_set(struct rp_cli *cli, const struct rp_args *args);
+int rp_port_show(struct rp_cli *cli, const struct rp_args *args);
+int rp_port_set(struct rp_cli *cli, const struct rp_args *args);
+int rp_peer_show(struct rp_cli *cli, const struct rp_args *args);
+int rp_path_show(struct rp_cli *cli, const struct rp_args *args);
+int rp_flow_show(struct rp_cli *cli, const struct rp_args *args);
+int rp_key_show(struct rp_cli *cli, const struct rp_args *args);
+int rp_key_set(struct rp_cli *cli, const struct rp_args *args);
+int rp_key_del(struct rp_cli *cli, const struct rp_args *args);
+int rp_class_show(struct rp_cli *cli, const struct rp_args *args);
+int rp_class_set(struct rp_cli *cli, const struct rp_args *args);
+int rp_class_del(struct rp_cli *cli, const struct rp_args *args);
+int rp_stats_show(struct rp_cli *cli, const struct rp_args *args);
+int rp_monitor(struct rp_cli *cli, const struct rp_args *args);
+int rp_version(struct rp_cli *cli, const struct rp_args *args);
+int rp_help(struct rp_cli *cli, const struct rp_args *args);
+int rp_overview(struct rp_cli *cli);
+
+#endif /* ROCEPATH_USER_COMMANDS_H */

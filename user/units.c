@@ -1,0 +1,292 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * A quantity is read and printed exactly, in integers: "1.5ms" is 1500 us, and
+ * 1500 us is "1.5ms". Where a unit is wanted it must be written: a bare number
+ * has cost too many people a factor of a thousand.
+ */
+#include <arpa/inet.h>
+#include <ctype.h>
+#include <inttypes.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "units.h"
+
+#define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
+#define FRACTION_DIGITS 9
+
+struct scale {
+	const char *name;
+	uint64_t factor;	/* in ns or in bytes */
+};
+
+/* from small to large */
+static const struct scale times[] = {
+	{ "us", 1000 },
+	{ "ms", 1000000 },
+	{ "s", 1000000000 },
+};
+
+static const struct scale sizes[] = {
+	{ "B", 1 },
+	{ "KiB", 1 << 10 },
+	{ "MiB", 1 << 20 },
+	{ "GiB", 1 << 30 },
+};
+
+static const struct unit {
+	const struct scale *scales;
+	unsigned int count;
+	uint64_t base;		/* one of what is kept, in the scales' measure */
+	const char *whole;
+} units[] = {
+	[RP_UNIT_US] = { times, ARRAY_SIZE(times), 1000, "microseconds" },
+	[RP_UNIT_MS] = { times, ARRAY_SIZE(times), 1000000, "milliseconds" },
+	[RP_UNIT_BYTES] = { sizes, ARRAY_SIZE(sizes), 1, "bytes" },
+};
+
+/* digits [ '.' digits ]: mantissa / 10^decimals; returns where it ends, or NULL */
+static const char *parse_decimal(const char *text, uint64_t *mantissa, unsigned int *decimals)
+{
+	const char *p = text;
+	bool point = false;
+
+	*mantissa = 0;
+	*decimals = 0;
+	for (; isdigit((unsigned char)*p) || (*p == '.' && !point); p++) {
+		if (*p == '.') {
+			if (p == text || !isdigit((unsigned char)p[1]))
+				return NULL;
+			point = true;
+			continue;
+		}
+		if (point && ++*decimals > FRACTION_DIGITS)
+			return NULL;
+		if (__builtin_mul_overflow(*mantissa, 10, mantissa) ||
+		    __builtin_add_overflow(*mantissa, *p - '0', mantissa))
+			return NULL;
+	}
+	return p == text ? NULL : p;
+}
+
+static uint64_t power_of_10(unsigned int n)
+{
+	uint64_t value = 1;
+
+	while (n--)
+		value *= 10;
+	return value;
+}
+
+static const struct scale *find_scale(const struct unit *unit, const char *name)
+{
+	for (unsigned int i = 0; i < unit->count; i++)
+		if (!strcmp(unit->scales[i].name, name))
+			return &unit->scales[i];
+	return NULL;
+}
+
+static int refuse_scale(const struct unit *unit, const char *text, const char *end,
+			struct rp_error *error)
+{
+	const struct scale *scales = unit->scales;
+	int len = end - text;
+
+	if (!*end)
+		return rp_error_set(error, "'%s' lacks a unit: write %s%s, %s%s or %s%s", text,
+				    text, scales[0].name, text, scales[1].name,
+				    text, scales[2].name);
+	return rp_error_set(error, "'%s' has an unknown unit: write %.*s%s, %.*s%s or %.*s%s", text,
+			    len, text, scales[0].name, len, text, scales[1].name,
+			    len, text, scales[2].name);
+}
+
+/**
+ * rp_unit_parse() - read a quantity with its unit
+ * @unit: what @value counts
+ * @text: such as "3ms", "1.5s", "4MiB"
+ * @value: where the number goes
+ * @error: why not, with the right form
+ *
+ * Return: 0, or -1 when it is no such quantity, has no unit, does not come out
+ * even or does not fit.
+ */
+int rp_unit_parse(enum rp_unit unit, const char *text, uint64_t *value, struct rp_error *error)
+{
+	const struct unit *u = &units[unit];
+	const struct scale *scale;
+	unsigned int decimals;
+	uint64_t number, divisor;
+	const char *end = parse_decimal(text, &number, &decimals);
+
+	if (!end)
+		return rp_error_set(error, "'%s' is no quantity: write one such as 3%s", text,
+				    u->scales[1].name);
+	scale = find_scale(u, end);
+	if (!scale)
+		return refuse_scale(u, text, end, error);
+	if (__builtin_mul_overflow(number, scale->factor, &number) ||
+	    __builtin_mul_overflow(u->base, power_of_10(decimals), &divisor))
+		return rp_error_set(error, "'%s' is too large", text);
+	if (number % divisor)
+		return rp_error_set(error, "'%s' is not a whole number of %s", text, u->whole);
+	*value = number / divisor;
+	return 0;
+}
+
+static void trim_zeros(char *text)
+{
+	char *end = text + strlen(text);
+
+	while (end[-1] == '0')
+		*--end = '\0';
+	if (end[-1] == '.')
+		end[-1] = '\0';
+}
+
+/**
+ * rp_fraction_print() - print a number that has a fixed number of decimals
+ * @value: the number times 10^@digits
+ * @digits: how many of its digits are decimals, at most 9
+ * @text: RP_TEXT_LEN bytes
+ */
+void rp_fraction_print(uint64_t value, unsigned int digits, char *text)
+{
+	uint64_t one = power_of_10(digits);
+
+	if (!digits) {
+		snprintf(text, RP_TEXT_LEN, "%" PRIu64, value);
+		return;
+	}
+	snprintf(text, RP_TEXT_LEN, "%" PRIu64 ".%0*" PRIu64, value / one, (int)digits,
+		 value % one);
+	trim_zeros(text);
+}
+
+/* three decimals at most, and none lost */
+static bool print_scaled(const struct unit *unit, const struct scale *scale, uint64_t value,
+			 char *text)
+{
+	uint64_t ratio = scale->factor / unit->base;
+	uint64_t whole, rest;
+
+	if (!ratio || value < ratio)
+		return false;
+	whole = value / ratio;
+	rest = value % ratio * 1000;
+	if (rest % ratio || whole > UINT64_MAX / 1000 - 1)
+		return false;
+	rp_fraction_print(whole * 1000 + rest / ratio, 3, text);
+	strcat(text, scale->name);
+	return true;
+}
+
+/**
+ * rp_unit_print() - print a quantity in the largest unit that loses nothing
+ * @unit: what @value counts
+ * @value: the quantity
+ * @text: RP_TEXT_LEN bytes
+ */
+void rp_unit_print(enum rp_unit unit, uint64_t value, char *text)
+{
+	const struct unit *u = &units[unit];
+	unsigned int i;
+
+	for (i = u->count; i--;)
+		if (print_scaled(u, &u->scales[i], value, text))
+			return;
+	for (i = 0; u->scales[i].factor < u->base; i++)
+		;
+	snprintf(text, RP_TEXT_LEN, "%" PRIu64 "%s", value, u->scales[i].name);
+}
+
+/**
+ * rp_number_parse() - read a plain number, decimal or with 0x
+ * @text: the number
+ * @value: where it goes
+ * @error: why not
+ *
+ * Return: 0 or -1.
+ */
+int rp_number_parse(const char *text, uint64_t *value, struct rp_error *error)
+{
+	bool hex = text[0] == '0' && (text[1] == 'x' || text[1] == 'X');
+	unsigned int base = hex ? 16 : 10;
+	const char *p = hex ? text + 2 : text;
+
+	*value = 0;
+	if (!*p)
+		return rp_error_set(error, "'%s' is no number", text);
+	for (; *p; p++) {
+		unsigned int digit = isdigit((unsigned char)*p) ? *p - '0' :
+				     hex && isxdigit((unsigned char)*p) ? (*p | 0x20) - 'a' + 10 : 16;
+
+		if (digit >= base)
+			return rp_error_set(error, "'%s' is no number", text);
+		if (__builtin_mul_overflow(*value, base, value) ||
+		    __builtin_add_overflow(*value, digit, value))
+			return rp_error_set(error, "'%s' is too large", text);
+	}
+	return 0;
+}
+
+/**
+ * rp_hex_parse() - read bytes written as hex digits
+ * @text: two digits for each byte, need not end in NUL
+ * @len: how many characters
+ * @bytes: where the bytes go
+ * @count: how many bytes are wanted
+ *
+ * Return: 0, or -1 when there are more or fewer digits, or something else.
+ */
+int rp_hex_parse(const char *text, size_t len, uint8_t *bytes, size_t count)
+{
+	if (len != 2 * count)
+		return -1;
+	for (size_t i = 0; i < len; i++) {
+		unsigned char c = text[i];
+
+		if (!isxdigit(c))
+			return -1;
+		c = isdigit(c) ? c - '0' : (c | 0x20) - 'a' + 10;
+		bytes[i / 2] = i % 2 ? bytes[i / 2] | c : c << 4;
+	}
+	return 0;
+}
+
+/**
+ * rp_age_print() - print how long ago, for people: two units at most
+ * @ms: milliseconds
+ * @text: RP_TEXT_LEN bytes
+ */
+void rp_age_print(uint64_t ms, char *text)
+{
+	uint64_t s = ms / 1000;
+
+	if (s < 10)
+		snprintf(text, RP_TEXT_LEN, "%" PRIu64 ".%" PRIu64 "s", s, ms % 1000 / 100);
+	else if (s < 60)
+		snprintf(text, RP_TEXT_LEN, "%" PRIu64 "s", s);
+	else if (s < 3600)
+		snprintf(text, RP_TEXT_LEN, "%" PRIu64 "m%" PRIu64 "s", s / 60, s % 60);
+	else if (s < 86400)
+		snprintf(text, RP_TEXT_LEN, "%" PRIu64 "h%" PRIu64 "m", s / 3600, s / 60 % 60);
+	else
+		snprintf(text, RP_TEXT_LEN, "%" PRIu64 "d%" PRIu64 "h", s / 86400, s / 3600 % 24);
+}
+
+/**
+ * rp_address_print() - print a RoCE address
+ * @address: 16 bytes; IPv4 is mapped into ::ffff:0:0/96 and printed as IPv4
+ * @text: RP_TEXT_LEN bytes
+ */
+void rp_address_print(const uint8_t *address, char *text)
+{
+	static const uint8_t mapped[12] = { [10] = 0xff, [11] = 0xff };
+
+	if (!memcmp(address, mapped, sizeof(mapped)))
+		inet_ntop(AF_INET, address + sizeof(mapped), text, RP_TEXT_LEN);
+	else
+		inet_ntop(AF_INET6, address, text, RP_TEXT_LEN);
+}
