@@ -59,6 +59,7 @@ struct rp_keyring {
  * @caps: bounds of each flow's windows
  * @reorder_bytes: bound of what all flows hold together
  * @held_bytes: what they hold; read without summing, so off by at most a batch for each CPU
+ * @port_failed_ns: when a port last failed, 0: never
  * @keyring: RCU, NULL without keys, written under RTNL
  * @port_list: struct rp_port, RTNL
  * @evs: entropy values of each port
@@ -87,6 +88,7 @@ struct rp_device {
 	u32 entropy;
 	struct rp_window_caps caps;
 	u32 reorder_bytes;
+	u64 port_failed_ns;
 	struct rp_keyring __rcu *keyring;
 
 	struct percpu_counter held_bytes ____cacheline_aligned_in_smp;

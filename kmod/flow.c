@@ -23,6 +23,20 @@
 /* most buckets of a window: beyond, chains grow longer */
 #define RP_FLOW_BUCKETS_MAX 16384
 
+/*
+ * When a port has just failed, what was on its way over it is lost, and waiting
+ * for it long is of no use: for so long after it, gaps are given this time only.
+ */
+#define RP_FLOW_HURRY_NS (200 * NSEC_PER_MSEC)
+#define RP_FLOW_HURRY_GAP_US 2000
+
+/*
+ * A CPU that stood still finds the timer expired and the missing packet in the
+ * port's receive ring. So a gap is given up when it is found overdue twice,
+ * this far apart: receive comes in between.
+ */
+#define RP_FLOW_OVERDUE_NS (500 * NSEC_PER_USEC)
+
 static struct rp_held *flow_held(struct sk_buff *skb)
 {
 	BUILD_BUG_ON(sizeof(struct rp_held) > sizeof_field(struct sk_buff, cb));
@@ -79,9 +93,19 @@ static void flow_release_all(struct rp_flow *f, struct rp_device *rp, bool expir
 	}
 }
 
-static void flow_arm(struct rp_flow *f, struct rp_device *rp)
+/* the device's caps as they are for a packet or a timer of this moment */
+static struct rp_window_caps flow_caps(const struct rp_device *rp, u64 now)
 {
-	u64 deadline = rp_window_deadline(&f->window, &rp->caps);
+	struct rp_window_caps caps = rp->caps;
+
+	if (unlikely(now < READ_ONCE(rp->port_failed_ns) + RP_FLOW_HURRY_NS) && READ_ONCE(rp->port_failed_ns))
+		caps.gap_fixed_us = RP_FLOW_HURRY_GAP_US;
+	return caps;
+}
+
+static void flow_arm(struct rp_flow *f, const struct rp_window_caps *caps)
+{
+	u64 deadline = rp_window_deadline(&f->window, caps);
 
 	if (deadline && !hrtimer_is_queued(&f->timer))
 		hrtimer_start(&f->timer, ns_to_ktime(deadline), HRTIMER_MODE_ABS_SOFT);
@@ -106,28 +130,41 @@ static void flow_deliver(struct rp_flow *f, struct rp_device *rp)
 	spin_unlock(&f->lock);
 }
 
+/* the gap's time may be up */
+static void flow_check_gap(struct rp_flow *f, struct rp_device *rp)
+{
+	u64 now = ktime_get_ns(), deadline;
+	struct rp_window_caps caps = flow_caps(rp, now);
+
+	deadline = rp_window_deadline(&f->window, &caps);
+	if (!deadline || deadline > now) {
+		flow_arm(f, &caps);
+		return;
+	}
+	if (f->overdue_ns != f->window.gap_ns) {
+		f->overdue_ns = f->window.gap_ns;
+		hrtimer_start(&f->timer, ns_to_ktime(now + RP_FLOW_OVERDUE_NS), HRTIMER_MODE_ABS_SOFT);
+		return;
+	}
+	trace_rocepath_gap_expired(rp->dev, f->qp->local_qpn, f->window.expected, f->window.held);
+	rp_count(rp, RP_GAPS_EXPIRED);
+	flow_release_all(f, rp, true);
+}
+
 static enum hrtimer_restart flow_timer(struct hrtimer *timer)
 {
 	struct rp_flow *f = container_of(timer, struct rp_flow, timer);
 	struct rp_device *rp;
-	u64 deadline;
 
 	rcu_read_lock();
 	rp = rcu_dereference(f->qp->rp);
 	spin_lock(&f->lock);
 	if (f->dead || !rp) {
 		spin_unlock(&f->lock);
-		goto out;
+	} else {
+		flow_check_gap(f, rp);
+		flow_deliver(f, rp);
 	}
-	deadline = rp_window_deadline(&f->window, &rp->caps);
-	if (deadline && deadline <= ktime_get_ns()) {
-		trace_rocepath_gap_expired(rp->dev, f->qp->local_qpn, f->window.expected, f->window.held);
-		rp_count(rp, RP_GAPS_EXPIRED);
-		flow_release_all(f, rp, true);
-	}
-	flow_arm(f, rp);
-	flow_deliver(f, rp);
-out:
 	rcu_read_unlock();
 	return HRTIMER_NORESTART;
 }
@@ -232,16 +269,16 @@ void rp_flow_rx(struct rp_flow *f, struct rp_device *rp, struct sk_buff *skb, co
 	h->bytes = skb->truesize;
 
 	spin_lock(&f->lock);
+	if (f->window.held || h->psn != f->window.expected)
+		now = ktime_get_ns();
 	if (hold) {
-		caps = rp->caps;
+		caps = flow_caps(rp, now);
 		/* each flow's share is bounded by caps.bytes, all together by this */
 		if (percpu_counter_read_positive(&rp->held_bytes) + h->bytes > READ_ONCE(rp->reorder_bytes))
 			caps.bytes = 0;
 		if (h->psn != f->window.expected)
 			flow_make_room(f, h->psn);
 	}
-	if (f->window.held || h->psn != f->window.expected)
-		now = ktime_get_ns();
 	switch (rp_window_rx(&f->window, h, &caps, now)) {
 	case RP_WINDOW_DELIVER:
 		rp_count(rp, RP_RX_IN_ORDER);
@@ -265,7 +302,7 @@ void rp_flow_rx(struct rp_flow *f, struct rp_device *rp, struct sk_buff *skb, co
 		break;
 	}
 	if (f->window.held)
-		flow_arm(f, rp);
+		flow_arm(f, &caps);
 	flow_deliver(f, rp);
 }
 
@@ -277,10 +314,8 @@ void rp_flow_rx(struct rp_flow *f, struct rp_device *rp, struct sk_buff *skb, co
 static void flow_moved(struct rp_flow *f, struct rp_device *rp)
 {
 	flow_take_next(f, rp, ktime_get_ns());
-	if (!skb_queue_empty(&f->ready))
+	if (f->window.held || !skb_queue_empty(&f->ready))
 		hrtimer_start(&f->timer, 0, HRTIMER_MODE_ABS_SOFT);
-	else
-		flow_arm(f, rp);
 }
 
 static void flow_seek(struct rp_flow *f, struct rp_device *rp, u32 psn, bool back)
@@ -340,6 +375,20 @@ void rp_flow_sent(struct rp_qp *qp, const struct rp_roce *r)
 	default:
 		break;
 	}
+}
+
+/**
+ * rp_flow_hurry() - a port failed: look at the gap again, it has less time now
+ * @f: the flow
+ *
+ * Context: any but hard irq.
+ */
+void rp_flow_hurry(struct rp_flow *f)
+{
+	spin_lock_bh(&f->lock);
+	if (!f->dead && f->window.held)
+		hrtimer_start(&f->timer, 0, HRTIMER_MODE_ABS_SOFT);
+	spin_unlock_bh(&f->lock);
 }
 
 /**

@@ -22,6 +22,7 @@ struct rp_qp;
  * @delivering: a CPU is emptying @ready, others only add to it: so packets of
  *	a flow reach the stack in order, whichever CPUs they came in on
  * @dead: the QP went away, nothing is held any more
+ * @overdue_ns: the gap that was found overdue once already, by its opening
  * @timer: the gap's end; also does what a sender's context must not do itself
  */
 struct rp_flow {
@@ -31,6 +32,7 @@ struct rp_flow {
 	struct sk_buff_head ready;
 	bool delivering;
 	bool dead;
+	u64 overdue_ns;
 	struct hrtimer timer;
 };
 
@@ -38,6 +40,7 @@ void rp_flow_init(struct rp_flow *f, struct rp_qp *qp);
 void rp_flow_close(struct rp_flow *f);
 void rp_flow_rx(struct rp_flow *f, struct rp_device *rp, struct sk_buff *skb, const struct rp_roce *r, bool hold);
 void rp_flow_sent(struct rp_qp *qp, const struct rp_roce *r);
+void rp_flow_hurry(struct rp_flow *f);
 void rp_flow_snapshot(struct rp_flow *f, struct rp_window *w);
 
 #endif /* ROCEPATH_FLOW_H */

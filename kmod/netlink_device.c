@@ -7,14 +7,14 @@
 #include "port.h"
 #include "qp.h"
 
-static const struct netlink_range_validation range_evs = { .min = 1, .max = ROCEPATH_EVS_MAX };
-static const struct netlink_range_validation range_entropy = { .max = ROCEPATH_ENTROPY_KEEP };
-static const struct netlink_range_validation range_gap_us = { .max = 10 * USEC_PER_SEC };
-static const struct netlink_range_validation range_depth = { .min = 1, .max = 65536 };
-static const struct netlink_range_validation range_bytes = { .min = 65536, .max = 1u << 31 };
-static const struct netlink_range_validation range_peers = { .min = 1, .max = 65536 };
-static const struct netlink_range_validation range_hello_ms = { .min = 10, .max = 60000 };
-static const struct netlink_range_validation range_holddown_ms = { .max = 3600000 };
+static struct netlink_range_validation range_evs = { .min = 1, .max = ROCEPATH_EVS_MAX };
+static struct netlink_range_validation range_entropy = { .max = ROCEPATH_ENTROPY_KEEP };
+static struct netlink_range_validation range_gap_us = { .max = 10 * USEC_PER_SEC };
+static struct netlink_range_validation range_depth = { .min = 1, .max = 65536 };
+static struct netlink_range_validation range_bytes = { .min = 65536, .max = 1u << 31 };
+static struct netlink_range_validation range_peers = { .min = 1, .max = 65536 };
+static struct netlink_range_validation range_hello_ms = { .min = 10, .max = 60000 };
+static struct netlink_range_validation range_holddown_ms = { .max = 3600000 };
 
 const struct nla_policy rp_nl_device_policy[ROCEPATH_A_DEVICE_MAX + 1] = {
 	[ROCEPATH_A_DEVICE_IFINDEX] = NLA_POLICY_MIN(NLA_U32, 1),

@@ -8,7 +8,7 @@
 #include "device.h"
 #include "netlink.h"
 
-static const struct netlink_range_validation range_class = { .max = ROCEPATH_CLASSES - 1 };
+static struct netlink_range_validation range_class = { .max = ROCEPATH_CLASSES - 1 };
 
 const struct nla_policy rp_nl_key_policy[ROCEPATH_A_KEY_MAX + 1] = {
 	[ROCEPATH_A_KEY_DEVICE] = NLA_POLICY_MIN(NLA_U32, 1),

@@ -6,7 +6,7 @@
 #include "netlink.h"
 #include "port.h"
 
-static const struct netlink_range_validation range_weight = { .min = 1, .max = ROCEPATH_WEIGHT_MAX };
+static struct netlink_range_validation range_weight = { .min = 1, .max = ROCEPATH_WEIGHT_MAX };
 
 const struct nla_policy rp_nl_port_policy[ROCEPATH_A_PORT_MAX + 1] = {
 	[ROCEPATH_A_PORT_DEVICE] = NLA_POLICY_MIN(NLA_U32, 1),

@@ -18,7 +18,9 @@
 
 #include "compat/netdev.h"
 #include "device.h"
+#include "flow.h"
 #include "netlink.h"
+#include "qp.h"
 #include "rx.h"
 
 /**
@@ -188,6 +190,24 @@ static void port_changed(struct rp_port *port, enum rocepath_event event)
 		    event == ROCEPATH_EVENT_PORT_HOLDDOWN ? "held down" : "down", rp_port_reason(port));
 }
 
+static int port_hurry_qp(struct rp_qp *qp, void *arg)
+{
+	if (rcu_access_pointer(qp->rp) == arg) {
+		rp_flow_hurry(&qp->rx[RP_REQUESTS]);
+		rp_flow_hurry(&qp->rx[RP_RESPONSES]);
+	}
+	return 0;
+}
+
+/* what was on its way over a port that failed will not come: flows need not wait for it */
+static void port_hurry_flows(struct rp_device *rp)
+{
+	unsigned long cursor = 0;
+
+	WRITE_ONCE(rp->port_failed_ns, ktime_get_ns());
+	rp_qp_for_each(port_hurry_qp, rp, &cursor);
+}
+
 /* bring the port's state in line with what its netdevice says now */
 static void port_check(struct rp_port *port)
 {
@@ -196,6 +216,7 @@ static void port_check(struct rp_port *port)
 
 	if (!rp_port_has_carrier(port)) {
 		if (rp_holddown_down(&port->holddown, now)) {
+			port_hurry_flows(rp);
 			/* a packet that saw the carrier just before is still on its way into the queue */
 			synchronize_net();
 			port_count_lost(port);

@@ -9,7 +9,10 @@ static void enter(struct rp_holddown *h, enum rocepath_port_state state, u64 now
 	h->since_ns = now_ns;
 }
 
-/* Time that the port stayed up speaks for it: each hold-down's length of it halves the next hold-down. */
+/*
+ * Time that the port stayed up speaks for it: each hold-down's length of it halves the
+ * next hold-down.
+ */
 static void forgive(struct rp_holddown *h, u64 up_ns)
 {
 	u64 while_ns = h->hold_ms * NS_PER_MS;

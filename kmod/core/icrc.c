@@ -16,8 +16,10 @@
 #define IP_MAX 60
 
 static const u32 crc_nibble[16] = {
-	0x00000000, 0x1db71064, 0x3b6e20c8, 0x26d930ac, 0x76dc4190, 0x6b6b51f4, 0x4db26158, 0x5005713c,
-	0xedb88320, 0xf00f9344, 0xd6d6a3e8, 0xcb61b38c, 0x9b64c2b0, 0x86d3d2d4, 0xa00ae278, 0xbdbdf21c,
+	0x00000000, 0x1db71064, 0x3b6e20c8, 0x26d930ac,
+	0x76dc4190, 0x6b6b51f4, 0x4db26158, 0x5005713c,
+	0xedb88320, 0xf00f9344, 0xd6d6a3e8, 0xcb61b38c,
+	0x9b64c2b0, 0x86d3d2d4, 0xa00ae278, 0xbdbdf21c,
 };
 
 static u32 crc_bytes(u32 crc, const u8 *p, u32 len)
@@ -97,7 +99,8 @@ u32 rp_icrc_delta(const struct rp_icrc_table *t, u16 change, u32 behind)
 		words = RP_ICRC_TABLE_WORDS - 1;
 	}
 	d = t->delta[words];
-	delta = d[0][change & 0xf] ^ d[1][change >> 4 & 0xf] ^ d[2][change >> 8 & 0xf] ^ d[3][change >> 12];
+	delta = d[0][change & 0xf] ^ d[1][change >> 4 & 0xf] ^ d[2][change >> 8 & 0xf] ^
+		d[3][change >> 12];
 	return unlikely(beyond) ? advance_words(delta, beyond) : delta;
 }
 

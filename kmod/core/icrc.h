@@ -29,7 +29,8 @@ void rp_icrc_table_init(struct rp_icrc_table *t);
  * rp_icrc_delta() - what another source port changes in the ICRC
  * @t: an initialised table
  * @change: old source port XOR new one, in CPU order of the 16-bit number
- * @behind: bytes between the source port and the ICRC: destination port to pad, a multiple of 4 less 2
+ * @behind: bytes between the source port and the ICRC: destination port to pad, a multiple of 4
+ *	less 2
  *
  * CRC is linear: the new ICRC is the old one XOR the result. Both are numbers
  * as the CRC has them; on the wire the ICRC is little endian.

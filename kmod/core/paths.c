@@ -43,7 +43,8 @@ static u32 common_divisor(u32 a, u32 b)
 }
 
 /* The port of @set that is the farthest below its quota of @total. */
-static unsigned int neediest(const u16 *share, const struct rp_paths_port *ports, u32 set, u32 total, u32 weights)
+static unsigned int neediest(const u16 *share, const struct rp_paths_port *ports, u32 set,
+			     u32 total, u32 weights)
 {
 	unsigned int i, who = 0;
 	s32 lack, most = -0x7fffffff;
@@ -75,7 +76,10 @@ static void share_out(u16 *share, const struct rp_paths_port *ports, u32 set, u3
 		share[neediest(share, ports, set, total, weights)]++;
 }
 
-/* Smooth weighted round robin: each port earns its share in each step, and who has most pays for the slot. */
+/*
+ * Smooth weighted round robin: each port earns its share in each step, and who has
+ * most pays for the slot.
+ */
 static void interleave(struct rp_paths *p, u32 set)
 {
 	s32 credit[ROCEPATH_PORTS_MAX] = { 0 };
@@ -146,7 +150,9 @@ static u32 worst_bucket(const struct match *m, u32 port, u32 bucket)
 	u32 i, least = affinity(bucket, port);
 
 	for (i = 0; i < RP_PATHS_BUCKETS; i++) {
-		if (m->bucket[i] == port && in_set(m->looking[i / 32], i % 32) && affinity(i, port) < least) {
+		if (m->bucket[i] != port || !in_set(m->looking[i / 32], i % 32))
+			continue;
+		if (affinity(i, port) < least) {
 			least = affinity(i, port);
 			bucket = i;
 		}
@@ -199,7 +205,10 @@ static void match_buckets(struct rp_paths *p, const struct rp_paths_port *ports,
 			place(&m, i);
 }
 
-/* First to their owners, whether these are up or not; then those of ports that are down to the others. */
+/*
+ * First to their owners, whether these are up or not; then those of ports that are
+ * down to the others.
+ */
 static void build_buckets(struct rp_paths *p, const struct rp_paths_port *ports, u32 all, u32 up)
 {
 	memset(p->bucket, NOBODY, sizeof(p->bucket));

@@ -34,11 +34,13 @@ struct rp_paths_port {
  * struct rp_paths - what schedulers pick from
  * @ports_up: ports that may carry traffic
  * @slots: entries of @slot in use: one turn of the spray
- * @slot: ports in the order of the spray, interleaved by weight; @nth: how often the port came before in this turn
+ * @slot: ports in the order of the spray, interleaved by weight; @nth: how often the port came
+ *	before in this turn
  * @share: slots of each port
  * @evs: entropy values of each port
  * @inverse: 2^32 divided by @evs, rounded up, see rp_paths_ev()
- * @bucket: the port of each hash bucket. A bucket of a port that is up never moves because of another port
+ * @bucket: the port of each hash bucket. A bucket of a port that is up never moves because of
+ *	another port
  */
 struct rp_paths {
 	u16 ports_up;
@@ -93,7 +95,10 @@ static inline u8 rp_paths_ev(const struct rp_paths *p, u8 port, u32 n)
  */
 u16 rp_path_sport(struct rp_path path);
 
-/** rp_path_flowlabel() - the IPv6 flow label of a path: 20 bits, never 0, distinct for distinct paths. */
+/**
+ * rp_path_flowlabel() - the IPv6 flow label of a path: 20 bits, never 0, distinct for
+ * distinct paths.
+ */
 u32 rp_path_flowlabel(struct rp_path path);
 
 #endif /* ROCEPATH_CORE_PATHS_H */

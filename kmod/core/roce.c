@@ -23,7 +23,10 @@ struct opcode {
 };
 
 #define OPCODE(transport, op, kind_, ext) \
-	[RP_TRANSPORT_##transport << 5 | RP_OP_##op] = { RP_KIND_##kind_, RP_BTH_LEN + (ext) + RP_ICRC_LEN }
+	[RP_TRANSPORT_##transport << 5 | RP_OP_##op] = { \
+		.kind = RP_KIND_##kind_, \
+		.need = RP_BTH_LEN + (ext) + RP_ICRC_LEN, \
+	}
 
 /* Extended headers as in IBTA table 38 and, for FLUSH and ATOMIC WRITE, annex A19 */
 static const struct opcode opcodes[256] = {
@@ -141,7 +144,10 @@ static enum rp_roce_verdict parse_bth(const u8 *l3, u32 avail, u32 payload, stru
 	return RP_ROCE_OK;
 }
 
-/* Of a packet that is all there and has no whole UDP header nothing more can be said than that it is not RoCE. */
+/*
+ * Of a packet that is all there and has no whole UDP header nothing more can be said
+ * than that it is not RoCE.
+ */
 static enum rp_roce_verdict too_little(u32 avail, u32 len)
 {
 	return avail < len ? RP_ROCE_SHORT : RP_ROCE_NOT;

@@ -9,7 +9,8 @@ struct rp_path rp_sched_pin(const struct rp_paths *p, u32 hash)
 	return path;
 }
 
-static struct rp_path flow_pick(const struct rp_paths *p, struct rp_sched_flow *f, u32 bytes, u64 now_ns)
+static struct rp_path flow_pick(const struct rp_paths *p, struct rp_sched_flow *f, u32 bytes,
+				u64 now_ns)
 {
 	return rp_sched_pin(p, f->hash);
 }
@@ -33,7 +34,8 @@ static void spray_init(struct rp_sched_flow *f)
  * Slots come in their order, and each port's entropy values in theirs: n counts
  * the port's packets of this flow, and n % evs is the next one.
  */
-static struct rp_path spray_pick(const struct rp_paths *p, struct rp_sched_flow *f, u32 bytes, u64 now_ns)
+static struct rp_path spray_pick(const struct rp_paths *p, struct rp_sched_flow *f, u32 bytes,
+				 u64 now_ns)
 {
 	u32 pos = READ_ONCE(f->pos), turn = READ_ONCE(f->turn);
 	struct rp_path path;

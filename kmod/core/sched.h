@@ -55,7 +55,8 @@ struct rp_sched_ops {
 	const char *name;
 	bool sprays;
 	void (*init)(struct rp_sched_flow *f);
-	struct rp_path (*pick)(const struct rp_paths *p, struct rp_sched_flow *f, u32 bytes, u64 now_ns);
+	struct rp_path (*pick)(const struct rp_paths *p, struct rp_sched_flow *f, u32 bytes,
+			       u64 now_ns);
 	void (*feedback)(struct rp_sched_flow *f, const struct rp_sched_feedback *fb);
 	void (*path_event)(struct rp_sched_flow *f, const struct rp_paths *p);
 };
