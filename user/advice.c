@@ -14,6 +14,8 @@
 #include "units.h"
 
 #define ADVICE_LEN 256
+#define SET_KEY "rocepath key set dev %s id 1 secret-file FILE"
+#define SET_SPRAY "rocepath device set %s scheduler spray"
 
 struct adviser {
 	rp_advice_fn say;
@@ -79,8 +81,8 @@ static void advise_port(const struct adviser *to, const struct rp_attrs *port)
 		if (rp_link_state(name) == RP_LINK_DOWN)
 			advise(to, "%s is set down; set it up: ip link set %s up", name, name);
 		else
-			advise(to, "%s is down (%s): look at its cable, its switch, and: ip link show %s",
-			       name, rp_attr_string(port, ROCEPATH_A_PORT_REASON), name);
+			advise(to, "%s is down (%s): look at its cable and its switch", name,
+			       rp_attr_string(port, ROCEPATH_A_PORT_REASON));
 		break;
 	}
 }
@@ -103,8 +105,8 @@ static void advise_peers(const struct adviser *to, const struct rp_overview *o)
 		advise(to, "the hellos of %u peer%s stopped; see: rocepath peer show dev %s", lost,
 		       lost > 1 ? "s" : "", o->name);
 	if (plain && o->key_count)
-		advise(to, "%u peer%s no valid hello, so one path per flow; is rocepath there, with the same key? See: rocepath peer show dev %s",
-		       plain, plain > 1 ? "s send" : " sends", o->name);
+		advise(to, "%u of its peers say no valid hello: load rocepath there, with the same key",
+		       plain);
 }
 
 /**
@@ -122,13 +124,11 @@ void rp_advise(const struct rp_overview *overview, rp_advice_fn say, void *data)
 	if (o->keys_hidden)
 		advise(&to, "keys are shown only with CAP_NET_ADMIN: run it as root");
 	else if (!o->key_count)
-		advise(&to, "no key: nothing is sprayed; set one: rocepath key set dev %s id 1 secret-file FILE",
-		       o->name);
+		advise(&to, "no key: nothing is sprayed; set one: " SET_KEY, o->name);
 	if (!rp_attr_number(&o->device, ROCEPATH_A_DEVICE_REORDERS))
-		advise(&to, "this kernel does not show its queue pairs: order cannot be restored here, so peers do not spray to it");
+		advise(&to, "this kernel does not show its queue pairs: peers cannot spray to it");
 	advise_peers(&to, o);
 	if (!strcmp(rp_attr_string(&o->device, ROCEPATH_A_DEVICE_SCHEDULER), "flow") &&
 	    o->peers[ROCEPATH_PEER_CAPABLE])
-		advise(&to, "each flow keeps to one path; use all: rocepath device set %s scheduler spray",
-		       o->name);
+		advise(&to, "each flow keeps to one path; use all: " SET_SPRAY, o->name);
 }

@@ -39,8 +39,7 @@ int rp_cli_ifindex(const char *name, enum rp_arg_type what, uint32_t *ifindex)
 		rp_complain("there is no device %s; make it: ip link add %s type rocepath", name,
 			    name);
 	else
-		rp_complain("there is no netdevice %s; see which ports there are: rocepath port show",
-			    name);
+		rp_complain("there is no netdevice %s; see the ports: rocepath port show", name);
 	return RP_EXIT_FAILURE;
 }
 

@@ -46,7 +46,7 @@ static int open_secret(const char *path)
 		rp_complain("a terminal would show the secret: give a file, or a pipe to -");
 		return -1;
 	}
-	if (!fstat(fd, &stat) && S_ISREG(stat.st_mode) && (stat.st_mode & (S_IRWXG | S_IRWXO)))
+	if (!fstat(fd, &stat) && S_ISREG(stat.st_mode) && stat.st_mode & 0077)
 		rp_complain("warning: others may read %s: chmod 600 %s", path, path);
 	return fd;
 }

@@ -114,7 +114,7 @@ static int parse_options(struct rp_cli *cli, int argc, char **argv)
 			puts("rocepath " RP_VERSION);
 			return RP_EXIT_OK;
 		default:
-			rp_complain("unknown option '%s': there are -j, -p, -h and -V, before the object",
+			rp_complain("unknown option '%s': -j, -p, -h or -V, before the object",
 				    argv[optind - 1]);
 			return RP_EXIT_USAGE;
 		}

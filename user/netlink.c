@@ -87,7 +87,7 @@ static uint16_t attr_at(const struct rp_nl *nl, uint32_t offset)
 	return 0;
 }
 
-/* the extended acknowledgement, behind @skip bytes of payload */
+/* the extended ack, behind @skip bytes of payload */
 static void take_extack(struct rp_nl *nl, const struct nlmsghdr *nlh, size_t skip)
 {
 	const struct nlattr *attr;
@@ -382,8 +382,7 @@ static void explain_family(int err, struct rp_error *error)
 	else if (access("/sys/module/rocepath", F_OK))
 		rp_error_set(error, "the kernel module is not loaded; load it: modprobe rocepath");
 	else
-		rp_error_set(error,
-			     "the kernel module is there, but not its netlink family; load it again: modprobe -r rocepath && modprobe rocepath");
+		rp_error_set(error, "the module is loaded, but has no netlink family; see: dmesg");
 }
 
 /**

@@ -6,11 +6,15 @@
 #include "attrs.h"
 
 #define NAMES(n) .names = n, .name_count = sizeof(n) / sizeof((n)[0])
-#define NUMBER(a, w, f, k, h) { .attr = a, .wire = MNL_TYPE_##w, .form = RP_FORM_##f, .key = k, .head = h }
-#define NAMED(a, n, k, h) { .attr = a, .wire = MNL_TYPE_U32, .form = RP_FORM_ENUM, .key = k, .head = h, NAMES(n) }
-#define STRING(a, k, h) { .attr = a, .wire = MNL_TYPE_NUL_STRING, .key = k, .head = h }
-#define ADDRESS(a, k, h) { .attr = a, .wire = MNL_TYPE_BINARY, .key = k, .head = h }
-#define NESTED(a, s, k, h) { .attr = a, .wire = MNL_TYPE_NESTED, .key = k, .head = h, .nested = &(s) }
+#define SHOWN(k, h) .key = k, .head = h
+#define NUMBER(a, w, f, k, h) \
+	{ .attr = a, .wire = MNL_TYPE_##w, .form = RP_FORM_##f, SHOWN(k, h) }
+#define NAMED(a, n, k, h) \
+	{ .attr = a, .wire = MNL_TYPE_U32, .form = RP_FORM_ENUM, SHOWN(k, h), NAMES(n) }
+#define STRING(a, k, h) { .attr = a, .wire = MNL_TYPE_NUL_STRING, SHOWN(k, h) }
+#define ADDRESS(a, k, h) { .attr = a, .wire = MNL_TYPE_BINARY, SHOWN(k, h) }
+#define NESTED(a, s, k, h) \
+	{ .attr = a, .wire = MNL_TYPE_NESTED, SHOWN(k, h), .nested = &(s) }
 #define STATS(a) { .attr = a, .wire = MNL_TYPE_NESTED, .form = RP_FORM_STATS, .key = "stats" }
 
 const char *const rp_entropy_names[] = {

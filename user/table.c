@@ -137,7 +137,8 @@ static void json_stats(struct rp_json *json, const char *key, const struct nlatt
 	rp_json_open(json, key, '{');
 	mnl_attr_for_each_nested(stat, list)
 		if (mnl_attr_get_type(stat) == ROCEPATH_A_STATS_STAT &&
-		    !rp_attrs_nested(&rp_stat_attrs, stat, &attrs) && attrs.at[ROCEPATH_A_STAT_NAME])
+		    !rp_attrs_nested(&rp_stat_attrs, stat, &attrs) &&
+		    attrs.at[ROCEPATH_A_STAT_NAME])
 			rp_json_number(json, rp_attr_string(&attrs, ROCEPATH_A_STAT_NAME),
 				       rp_attr_number(&attrs, ROCEPATH_A_STAT_VALUE));
 	rp_json_close(json, '}');
@@ -343,6 +344,7 @@ void rp_table_detail(const struct rp_format *format, const struct rp_set *set,
 {
 	static const char *const heads[] = { "NAME", "VALUE", NULL };
 	char label[RP_TEXT_LEN], text[RP_TEXT_LEN];
+	const char *cells[2] = { label };
 	struct libscols_table *lines;
 	struct rp_table table;
 
@@ -360,7 +362,8 @@ void rp_table_detail(const struct rp_format *format, const struct rp_set *set,
 		if (!attr || field->wire == MNL_TYPE_NESTED)
 			continue;
 		label_of(field->key, label);
-		rp_table_line(lines, (const char *const[]){ label, rp_table_cell(field, attr, text) }, 2);
+		cells[1] = rp_table_cell(field, attr, text);
+		rp_table_line(lines, cells, 2);
 	}
 	rp_table_print(lines, false);
 }

@@ -201,6 +201,14 @@ void rp_unit_print(enum rp_unit unit, uint64_t value, char *text)
 	snprintf(text, RP_TEXT_LEN, "%" PRIu64 "%s", value, u->scales[i].name);
 }
 
+/* 16: it is none */
+static unsigned int digit_of(unsigned char c)
+{
+	if (isdigit(c))
+		return c - '0';
+	return isxdigit(c) ? (c | 0x20) - 'a' + 10 : 16;
+}
+
 /**
  * rp_number_parse() - read a plain number, decimal or with 0x
  * @text: the number
@@ -219,8 +227,7 @@ int rp_number_parse(const char *text, uint64_t *value, struct rp_error *error)
 	if (!*p)
 		return rp_error_set(error, "'%s' is no number", text);
 	for (; *p; p++) {
-		unsigned int digit = isdigit((unsigned char)*p) ? *p - '0' :
-				     hex && isxdigit((unsigned char)*p) ? (*p | 0x20) - 'a' + 10 : 16;
+		unsigned int digit = digit_of(*p);
 
 		if (digit >= base)
 			return rp_error_set(error, "'%s' is no number", text);
@@ -245,12 +252,11 @@ int rp_hex_parse(const char *text, size_t len, uint8_t *bytes, size_t count)
 	if (len != 2 * count)
 		return -1;
 	for (size_t i = 0; i < len; i++) {
-		unsigned char c = text[i];
+		unsigned int digit = digit_of(text[i]);
 
-		if (!isxdigit(c))
+		if (digit > 15)
 			return -1;
-		c = isdigit(c) ? c - '0' : (c | 0x20) - 'a' + 10;
-		bytes[i / 2] = i % 2 ? bytes[i / 2] | c : c << 4;
+		bytes[i / 2] = i % 2 ? bytes[i / 2] | digit : digit << 4;
 	}
 	return 0;
 }

@@ -22,6 +22,9 @@ static void read_module(char *text)
 	fclose(file);
 }
 
+#define SEES "restores order: this kernel shows its queue pairs"
+#define BLIND "cannot restore order: this kernel does not show its queue pairs"
+
 struct features {
 	struct rp_json *json;	/* NULL: text */
 };
@@ -41,8 +44,7 @@ static int print_features(const struct nlmsghdr *nlh, void *data)
 	if (features->json)
 		rp_json_bool(features->json, name, reorders);
 	else
-		printf("%-14s %s\n", name, reorders ? "restores order: this kernel shows its queue pairs" :
-		       "cannot restore order: this kernel does not show its queue pairs");
+		printf("%-14s %s\n", name, reorders ? SEES : BLIND);
 	return 0;
 }
 
