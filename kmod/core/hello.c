@@ -14,6 +14,8 @@
 /* what a peer may announce; a peer gone bad must not hold us for ever */
 #define INTERVAL_MIN_MS 10u
 #define INTERVAL_MAX_MS 60000u
+/* strangers are answered a thousand times a second at most */
+#define STRANGER_PAUSE_NS NS_PER_MS
 
 static u64 interval_ns(u32 ms)
 {
@@ -35,15 +37,14 @@ static void draw(struct rp_hello *h, u64 random, bool keep)
 
 /*
  * Not proven, and no proof in it: it gets an answer, for with that it can prove
- * itself. One in half an interval, so that recordings do not make us talk.
+ * itself. Recordings must not make us talk without end, but neither may a few of
+ * them use up what a real stranger needs.
  */
 static u32 stranger(struct rp_hello *h, const struct rp_wire_hello *body, u64 now_ns)
 {
-	u64 pause = interval_ns(be32_to_cpu(body->interval_ms)) / 2;
-
 	if (!(be32_to_cpu(body->flags) & RP_HELLO_REPLY_WANTED))
 		return RP_HELLO_UNPROVEN;
-	if (h->stranger_ns && now_ns - h->stranger_ns < pause)
+	if (h->stranger_ns && now_ns - h->stranger_ns < STRANGER_PAUSE_NS)
 		return RP_HELLO_UNPROVEN;
 	h->stranger_ns = now_ns ? now_ns : 1;
 	return RP_HELLO_UNPROVEN | RP_HELLO_REPLY;

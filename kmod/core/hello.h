@@ -32,7 +32,7 @@
  * @hold_until_ns: the peer may think until then that we reorder, so we must
  * @asked_ns: when @challenge was last sent with an answer wanted, for the round-trip time; 0: never
  * @heard_ns: when the last hello counted
- * @stranger_ns: when a hello of an unknown instance was last answered (one each interval)
+ * @stranger_ns: when a hello of an unknown instance was last answered (one each millisecond)
  * @rtt_us: of the last answered one
  * @restarts: times that another instance showed up
  * @key_id: of the last one that counted
