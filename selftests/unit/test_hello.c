@@ -212,6 +212,8 @@ static void test_hellos_stop(void **state)
 
 	pass(t, 10 * INTERVAL);
 	t->host[1].silent = true;
+	while (t->flying)
+		tick(t);
 	heard = t->host[0].h.heard_ns;
 	pass(t, RP_WIRE_HELLO_MISSES * INTERVAL - 2 * INTERVAL);
 	assert_true(capable(t, 0));
