@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: GPL-2.0
+#
+#   make              the module for KERNEL, and the tool
+#   make demo         what it does: two virtual machines, a table and a picture
+#   make check        all tests
+#   make check-debug  the tests in machines, on a kernel with KASAN and lockdep
+#   make bench        native benchmarks
+#   make lint         checkpatch, sparse, shellcheck and the like
+#   make install      the tool, its man page and completion, the module's source for DKMS
+#
+# KERNEL is a stock kernel, fetched into a cache outside the tree: 6.12, 6.1 or
+# debug. KDIR is any other one: make module KDIR=/lib/modules/$(uname -r)/build
+# T selects tests: make check T='unit/* vm/test_order.py'. V=1 shows commands.
+
+.DELETE_ON_ERROR:
+.SUFFIXES:
+MAKEFLAGS += --no-builtin-rules --no-print-directory
+
+KERNEL ?= 6.12
+KERNELS := 6.12 6.1
+B := $(CURDIR)/build
+Q := $(if $(filter 1,$(V)),,@)
+VERSION := $(shell cat VERSION)
+DESTDIR ?=
+PREFIX ?= /usr/local
+
+SOURCES := Kbuild VERSION kmod include
+SOURCE_FILES := $(shell find $(SOURCES) -name '*.[ch]') Kbuild VERSION
+
+all: module tool
+
+setup:
+	$(Q)scripts/setup
+
+tool: setup
+	$(Q)$(MAKE) -C user O=$(B)/user
+
+# kdir KERNEL: where to build a module for it; fetched or built when it is not in the cache
+kdir = $(if $(filter debug,$(1)),$$(scripts/debug-kernel),$$(scripts/kernels $(1)))/build
+
+ifdef KDIR
+module: setup $(B)/kdir/rocepath.ko
+$(B)/kdir/rocepath.ko: $(SOURCE_FILES)
+	$(Q)scripts/build-module $(KDIR) $(@D)
+else
+module: setup $(B)/$(KERNEL)/rocepath.ko
+endif
+
+$(foreach k,$(KERNELS) debug,$(B)/$(k)/rocepath.ko): $(B)/%/rocepath.ko: $(SOURCE_FILES)
+	$(Q)scripts/build-module "$(call kdir,$*)" $(@D)
+
+# $(1): kernels whose modules the tests want
+modules = $(foreach k,$(1),$(B)/$(k)/rocepath.ko)
+
+check: setup tool
+	$(Q)$(MAKE) $(call modules,$(KERNELS))
+	$(Q)$(MAKE) -C selftests run_tests OUTPUT=$(B)/selftests T='$(T)'
+
+check-debug: setup tool
+	$(Q)$(MAKE) $(call modules,debug 6.1)
+	$(Q)ROCEPATH_KERNEL=debug $(MAKE) -C selftests run_tests OUTPUT=$(B)/selftests-debug PROGRAMS=$(B)/selftests T='$(or $(T),vm/test_*)'
+
+demo: setup tool
+	$(Q)$(MAKE) $(B)/$(KERNEL)/rocepath.ko
+	$(Q)selftests/demo/demo.py --out $(B)/demo
+
+bench: setup
+	$(Q)$(MAKE) -C selftests/bench O=$(B)/bench
+
+lint: setup
+	$(Q)scripts/lint
+
+install: tool
+	$(Q)$(MAKE) -C user install O=$(B)/user DESTDIR=$(DESTDIR) PREFIX=$(PREFIX)
+	$(Q)mkdir -p $(DESTDIR)/usr/src/rocepath-$(VERSION)
+	$(Q)cp -r $(SOURCES) $(DESTDIR)/usr/src/rocepath-$(VERSION)/
+	$(Q)sed 's/@VERSION@/$(VERSION)/' dkms.conf.in > $(DESTDIR)/usr/src/rocepath-$(VERSION)/dkms.conf
+	@echo "The module: dkms install rocepath/$(VERSION)"
+
+clean:
+	$(Q)rm -rf build
+
+.PHONY: all setup tool module check check-debug demo bench lint install clean

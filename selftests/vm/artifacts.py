@@ -1,0 +1,32 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Where the things under test are: what `make` has built, by name."""
+
+import os
+
+BUILD = os.environ.get('ROCEPATH_BUILD') or os.path.join(
+    os.path.dirname(os.path.abspath(__file__)), '..', '..', 'build')
+
+
+def _built(path, how):
+    path = os.path.abspath(os.path.join(BUILD, path))
+    if not os.path.exists(path):
+        raise FileNotFoundError('%s is not there: %s' % (path, how))
+    return path
+
+
+def module(kernel='6.12'):
+    """rocepath.ko for a kernel: a series, 'debug', or what initrd.Kernel.find() returned."""
+    name = os.path.basename(getattr(kernel, 'dir', kernel))
+    if name.startswith('debug'):
+        name = 'debug'
+    return _built('%s/rocepath.ko' % name, 'make module KERNEL=%s' % name)
+
+
+def tool():
+    """The command rocepath."""
+    return _built('user/rocepath', 'make tool')
+
+
+def program(name):
+    """A program for tests, of selftests/vm/programs/."""
+    return _built('selftests/%s' % name, 'make -C selftests')
