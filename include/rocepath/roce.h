@@ -126,7 +126,8 @@ struct rp_roce {
  * @RP_ROCE_OK: a whole RoCEv2 packet
  * @RP_ROCE_NOT: something else: not UDP 4791, a fragment, IPv6 with extension headers
  * @RP_ROCE_MALFORMED: UDP 4791, but lengths or versions that no RoCE sender makes
- * @RP_ROCE_SHORT: the headers do not fit into the bytes given, but may be in the packet: pull and ask again
+ * @RP_ROCE_SHORT: the headers do not fit into the bytes given, but may be in the packet: pull and
+ *	ask again
  */
 enum rp_roce_verdict {
 	RP_ROCE_OK,

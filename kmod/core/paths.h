@@ -96,8 +96,10 @@ static inline u8 rp_paths_ev(const struct rp_paths *p, u8 port, u32 n)
 u16 rp_path_sport(struct rp_path path);
 
 /**
- * rp_path_flowlabel() - the IPv6 flow label of a path: 20 bits, never 0, distinct for
- * distinct paths.
+ * rp_path_flowlabel() - the IPv6 flow label that a path stands for
+ * @path: port and EV
+ *
+ * 20 bits, never 0, distinct for distinct paths and spread as source ports are.
  */
 u32 rp_path_flowlabel(struct rp_path path);
 

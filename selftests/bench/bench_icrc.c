@@ -110,8 +110,8 @@ int main(int argc, char **argv)
 	d = median(delta);
 	s = median(slice8);
 	z = median(zlib);
-	printf("{\"bench\":\"icrc\",\"bytes\":%d,\"delta_ns\":%.2f,\"slice8_ns\":%.0f,\"zlib_ns\":%.0f,\"ratio\":%.0f}\n",
-	       PACKET, d, s, z, s / d);
+	printf("{\"bench\":\"icrc\",\"bytes\":%d,\"delta_ns\":%.2f,", PACKET, d);
+	printf("\"slice8_ns\":%.0f,\"zlib_ns\":%.0f,\"ratio\":%.0f}\n", s, z, s / d);
 	if (s / d < least) {
 		fprintf(stderr, "bench_icrc: the ratio is %.0f, not %.0f\n", s / d, least);
 		return 1;

@@ -27,8 +27,9 @@ u32 crc32_slice8(u32 crc, const void *buf, size_t len)
 		u32 a = crc ^ get_unaligned_le32(p);
 		u32 b = get_unaligned_le32(p + 4);
 
-		crc = table[7][a & 0xff] ^ table[6][a >> 8 & 0xff] ^ table[5][a >> 16 & 0xff] ^ table[4][a >> 24] ^
-		      table[3][b & 0xff] ^ table[2][b >> 8 & 0xff] ^ table[1][b >> 16 & 0xff] ^ table[0][b >> 24];
+		crc = table[7][a & 0xff] ^ table[6][a >> 8 & 0xff] ^ table[5][a >> 16 & 0xff] ^
+		      table[4][a >> 24] ^ table[3][b & 0xff] ^ table[2][b >> 8 & 0xff] ^
+		      table[1][b >> 16 & 0xff] ^ table[0][b >> 24];
 	}
 	while (len--)
 		crc = crc >> 8 ^ table[0][(crc ^ *p++) & 0xff];

@@ -108,10 +108,11 @@ void rewrite_sport(const struct rp_icrc_table *t, u8 *l3, const struct rp_roce *
 {
 	u8 *udp = l3 + r->udp, *icrc = l3 + r->icrc, bytes[4];
 	u16 change = get_unaligned_be16(udp) ^ sport;
+	u32 delta = rp_icrc_delta(t, change, r->icrc - r->udp - 2);
 
 	put_unaligned_be16(sport, bytes);
 	replace16(udp, bytes, udp + 6);
-	put_unaligned_le32(get_unaligned_le32(icrc) ^ rp_icrc_delta(t, change, r->icrc - r->udp - 2), bytes);
+	put_unaligned_le32(get_unaligned_le32(icrc) ^ delta, bytes);
 	replace16(icrc, bytes, udp + 6);
 	replace16(icrc + 2, bytes + 2, udp + 6);
 }

@@ -20,7 +20,10 @@ u32 ref_icrc(const u8 *l3);
 /** ref_udp_csum() - the UDP checksum of a packet, 0xffff for 0, in CPU order. */
 u16 ref_udp_csum(const u8 *l3);
 
-/** ref_seal() - put a right IP header checksum (IPv4) and ICRC, and, if @csum, UDP checksum into a packet. */
+/**
+ * ref_seal() - put a right IP header checksum (IPv4) and ICRC, and, if @csum, UDP checksum
+ * into a packet.
+ */
 void ref_seal(u8 *l3, bool csum);
 
 /**

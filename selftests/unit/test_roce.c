@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The parser: each opcode, each length, each thing that is not RoCE. Packets from elsewhere: test_vectors. */
+/*
+ * The parser: each opcode, each length, each thing that is not RoCE. Packets from
+ * elsewhere: test_vectors.
+ */
 /* SOURCES: kmod/core/roce.c selftests/unit/packet.c */
 #include "unit.h"
 #include "packet.h"
@@ -14,18 +17,27 @@ struct opcode {
 };
 
 static const struct opcode opcodes[] = {
-	{ 0x00, 0, RP_KIND_DATA }, { 0x01, 0, RP_KIND_DATA }, { 0x02, 0, RP_KIND_DATA }, { 0x03, 4, RP_KIND_DATA },
-	{ 0x04, 0, RP_KIND_DATA }, { 0x05, 4, RP_KIND_DATA }, { 0x06, 16, RP_KIND_DATA }, { 0x07, 0, RP_KIND_DATA },
-	{ 0x08, 0, RP_KIND_DATA }, { 0x09, 4, RP_KIND_DATA }, { 0x0a, 16, RP_KIND_DATA }, { 0x0b, 20, RP_KIND_DATA },
-	{ 0x0c, 16, RP_KIND_READ }, { 0x0d, 4, RP_KIND_RESPONSE }, { 0x0e, 0, RP_KIND_RESPONSE },
-	{ 0x0f, 4, RP_KIND_RESPONSE }, { 0x10, 4, RP_KIND_RESPONSE }, { 0x11, 4, RP_KIND_ACK },
-	{ 0x12, 12, RP_KIND_RESPONSE }, { 0x13, 28, RP_KIND_ATOMIC }, { 0x14, 28, RP_KIND_ATOMIC },
-	{ 0x16, 4, RP_KIND_DATA }, { 0x17, 4, RP_KIND_DATA }, { 0x1c, 20, RP_KIND_ATOMIC }, { 0x1d, 24, RP_KIND_ATOMIC },
-	{ 0x20, 0, RP_KIND_DATA }, { 0x21, 0, RP_KIND_DATA }, { 0x22, 0, RP_KIND_DATA }, { 0x23, 4, RP_KIND_DATA },
-	{ 0x24, 0, RP_KIND_DATA }, { 0x25, 4, RP_KIND_DATA }, { 0x26, 16, RP_KIND_DATA }, { 0x27, 0, RP_KIND_DATA },
-	{ 0x28, 0, RP_KIND_DATA }, { 0x29, 4, RP_KIND_DATA }, { 0x2a, 16, RP_KIND_DATA }, { 0x2b, 20, RP_KIND_DATA },
-	{ 0x64, 8, RP_KIND_DATAGRAM }, { 0x65, 12, RP_KIND_DATAGRAM },
-	{ 0x81, 0, RP_KIND_CNP }, { 0xf2, 0, RP_KIND_CONTROL },
+	{ 0x00, 0, RP_KIND_DATA },	{ 0x01, 0, RP_KIND_DATA },
+	{ 0x02, 0, RP_KIND_DATA },	{ 0x03, 4, RP_KIND_DATA },
+	{ 0x04, 0, RP_KIND_DATA },	{ 0x05, 4, RP_KIND_DATA },
+	{ 0x06, 16, RP_KIND_DATA },	{ 0x07, 0, RP_KIND_DATA },
+	{ 0x08, 0, RP_KIND_DATA },	{ 0x09, 4, RP_KIND_DATA },
+	{ 0x0a, 16, RP_KIND_DATA },	{ 0x0b, 20, RP_KIND_DATA },
+	{ 0x0c, 16, RP_KIND_READ },	{ 0x0d, 4, RP_KIND_RESPONSE },
+	{ 0x0e, 0, RP_KIND_RESPONSE },	{ 0x0f, 4, RP_KIND_RESPONSE },
+	{ 0x10, 4, RP_KIND_RESPONSE },	{ 0x11, 4, RP_KIND_ACK },
+	{ 0x12, 12, RP_KIND_RESPONSE }, { 0x13, 28, RP_KIND_ATOMIC },
+	{ 0x14, 28, RP_KIND_ATOMIC },	{ 0x16, 4, RP_KIND_DATA },
+	{ 0x17, 4, RP_KIND_DATA },	{ 0x1c, 20, RP_KIND_ATOMIC },
+	{ 0x1d, 24, RP_KIND_ATOMIC },	{ 0x20, 0, RP_KIND_DATA },
+	{ 0x21, 0, RP_KIND_DATA },	{ 0x22, 0, RP_KIND_DATA },
+	{ 0x23, 4, RP_KIND_DATA },	{ 0x24, 0, RP_KIND_DATA },
+	{ 0x25, 4, RP_KIND_DATA },	{ 0x26, 16, RP_KIND_DATA },
+	{ 0x27, 0, RP_KIND_DATA },	{ 0x28, 0, RP_KIND_DATA },
+	{ 0x29, 4, RP_KIND_DATA },	{ 0x2a, 16, RP_KIND_DATA },
+	{ 0x2b, 20, RP_KIND_DATA },	{ 0x64, 8, RP_KIND_DATAGRAM },
+	{ 0x65, 12, RP_KIND_DATAGRAM }, { 0x81, 0, RP_KIND_CNP },
+	{ 0xf2, 0, RP_KIND_CONTROL },
 };
 
 static const struct opcode *find_opcode(u8 opcode)
@@ -69,7 +81,10 @@ static void each_opcode(void **state)
 
 		for (ipv6 = 0; ipv6 < 2; ipv6++) {
 			for (len = 0; len < 64; len += 4) {
-				struct packet p = { .ipv6 = ipv6, .opcode = opcode, .qpn = 0xabcdef, .psn = 0xfedcba,
+				struct packet p = { .ipv6 = ipv6,
+						    .opcode = opcode,
+						    .qpn = 0xabcdef,
+						    .psn = 0xfedcba,
 						    .len = len };
 
 				size = packet_make(packet, &p);
@@ -150,7 +165,9 @@ static void read_and_its_span(void **state)
 
 static u32 ack(bool ipv6, u32 options)
 {
-	struct packet p = { .ipv6 = ipv6, .options = options, .opcode = RP_OP_ACK, .qpn = 7, .len = 4 };
+	struct packet p = {
+		.ipv6 = ipv6, .options = options, .opcode = RP_OP_ACK, .qpn = 7, .len = 4
+	};
 
 	return packet_make(packet, &p);
 }
@@ -181,29 +198,29 @@ static void not_roce(void **state)
 		u8 at, value;
 		enum rp_roce_verdict want;
 	} table[] = {
-		{ false, 0, 0x35, RP_ROCE_NOT },	/* version */
-		{ false, 0, 0x44, RP_ROCE_NOT },	/* header length 16 */
-		{ false, 0, 0x40, RP_ROCE_NOT },	/* 0 */
-		{ false, 6, 0x20, RP_ROCE_NOT },	/* more fragments */
-		{ false, 6, 0x01, RP_ROCE_NOT },	/* offset, high */
-		{ false, 7, 0x01, RP_ROCE_NOT },	/* offset, low */
-		{ false, 6, 0x00, RP_ROCE_OK },		/* may be fragmented, is not */
-		{ false, 9, 6, RP_ROCE_NOT },		/* TCP */
-		{ false, 22, 0, RP_ROCE_NOT },		/* destination port */
+		{ false, 0, 0x35, RP_ROCE_NOT }, /* version */
+		{ false, 0, 0x44, RP_ROCE_NOT }, /* header length 16 */
+		{ false, 0, 0x40, RP_ROCE_NOT }, /* 0 */
+		{ false, 6, 0x20, RP_ROCE_NOT }, /* more fragments */
+		{ false, 6, 0x01, RP_ROCE_NOT }, /* offset, high */
+		{ false, 7, 0x01, RP_ROCE_NOT }, /* offset, low */
+		{ false, 6, 0x00, RP_ROCE_OK }, /* may be fragmented, is not */
+		{ false, 9, 6, RP_ROCE_NOT }, /* TCP */
+		{ false, 22, 0, RP_ROCE_NOT }, /* destination port */
 		{ false, 23, 0, RP_ROCE_NOT },
-		{ false, 2, 0x10, RP_ROCE_MALFORMED },	/* IP length beyond the packet */
-		{ false, 3, 51, RP_ROCE_MALFORMED },	/* UDP length is another */
+		{ false, 2, 0x10, RP_ROCE_MALFORMED }, /* IP length beyond the packet */
+		{ false, 3, 51, RP_ROCE_MALFORMED }, /* UDP length is another */
 		{ false, 25, 0x1d, RP_ROCE_MALFORMED },
 		{ false, 25, 0x1b, RP_ROCE_MALFORMED },
-		{ false, 29, 0x41, RP_ROCE_MALFORMED },	/* transport version 1 */
+		{ false, 29, 0x41, RP_ROCE_MALFORMED }, /* transport version 1 */
 		{ false, 29, 0x7f, RP_ROCE_MALFORMED },
-		{ false, 29, 0xf0, RP_ROCE_OK },	/* solicited, migration, pad */
+		{ false, 29, 0xf0, RP_ROCE_OK }, /* solicited, migration, pad */
 		{ true, 0, 0x70, RP_ROCE_NOT },
-		{ true, 6, 0, RP_ROCE_NOT },		/* hop-by-hop options */
-		{ true, 6, 44, RP_ROCE_NOT },		/* fragment */
+		{ true, 6, 0, RP_ROCE_NOT }, /* hop-by-hop options */
+		{ true, 6, 44, RP_ROCE_NOT }, /* fragment */
 		{ true, 42, 0, RP_ROCE_NOT },
 		{ true, 4, 1, RP_ROCE_MALFORMED },
-		{ true, 5, 0, RP_ROCE_MALFORMED },	/* jumbogram */
+		{ true, 5, 0, RP_ROCE_MALFORMED }, /* jumbogram */
 		{ true, 45, 0, RP_ROCE_MALFORMED },
 		{ true, 49, 0x01, RP_ROCE_MALFORMED },
 	};
@@ -214,7 +231,8 @@ static void not_roce(void **state)
 
 		assert_int_equal(parse(size), RP_ROCE_OK);
 		packet[table[i].at] = table[i].value;
-		require(parse(size) == table[i].want, "IPv%d, byte %u: %d", table[i].ipv6 ? 6 : 4, table[i].at, parse(size));
+		require(parse(size) == table[i].want, "IPv%d, byte %u: %d", table[i].ipv6 ? 6 : 4,
+			table[i].at, parse(size));
 	}
 }
 
@@ -230,7 +248,8 @@ static void odd_lengths(void **state)
 			memset(packet + size, 0, 64);
 			put_unaligned_be16(len, packet + udp + 4);
 			put_unaligned_be16(ipv6 ? len : udp + len, packet + (ipv6 ? 4 : 2));
-			require(parse(size + 64) == (len >= 28 && len % 4 == 0 ? RP_ROCE_OK : RP_ROCE_MALFORMED),
+			require(parse(size + 64) == (len >= 28 && len % 4 == 0 ? RP_ROCE_OK :
+										 RP_ROCE_MALFORMED),
 				"UDP length %u", len);
 		}
 	}
@@ -238,12 +257,17 @@ static void odd_lengths(void **state)
 
 static void cut_off_anywhere(void **state)
 {
-	static const u8 kinds[] = { RP_OP_SEND_ONLY, RP_OP_READ_REQUEST, RP_OP_ACK, RP_OP_CMP_SWAP };
+	static const u8 kinds[] = { RP_OP_SEND_ONLY, RP_OP_READ_REQUEST, RP_OP_ACK,
+				    RP_OP_CMP_SWAP };
 	u32 i, ipv6, cut, size, needs;
 	struct rp_roce r;
 
 	for (i = 0; i < ARRAY_SIZE(kinds) * 2; i++) {
-		struct packet p = { .ipv6 = i % 2, .options = i % 2 ? 0 : 40, .opcode = kinds[i / 2], .qpn = 9, .len = 64 };
+		struct packet p = { .ipv6 = i % 2,
+				    .options = i % 2 ? 0 : 40,
+				    .opcode = kinds[i / 2],
+				    .qpn = 9,
+				    .len = 64 };
 
 		size = packet_make(packet, &p);
 		ipv6 = p.ipv6;
@@ -251,11 +275,13 @@ static void cut_off_anywhere(void **state)
 		needs += p.opcode == RP_OP_READ_REQUEST ? 16 : p.opcode == RP_OP_ACK ? 4 : 0;
 		assert_true(needs <= RP_ROCE_PULL);
 		for (cut = 0; cut < size; cut++) {
-			enum rp_roce_verdict whole = cut < (ipv6 ? 48 : 68) ? RP_ROCE_NOT : RP_ROCE_MALFORMED;
+			enum rp_roce_verdict whole = cut < (ipv6 ? 48 : 68) ? RP_ROCE_NOT :
+									      RP_ROCE_MALFORMED;
 
 			require(parse_exact(cut, cut, &r) == whole, "%u bytes long", cut);
-			require(parse_exact(cut, size, &r) == (cut < needs ? RP_ROCE_SHORT : RP_ROCE_OK), "%u bytes there",
-				cut);
+			require(parse_exact(cut, size, &r) ==
+					(cut < needs ? RP_ROCE_SHORT : RP_ROCE_OK),
+				"%u bytes there", cut);
 		}
 	}
 }
@@ -267,8 +293,11 @@ static void random_bytes(void **state)
 	u32 i, n, len, avail, found = 0;
 
 	for (i = 0; i < ROUNDS(3000000); i++) {
-		struct packet p = { .ipv6 = rnd() % 2, .options = rnd() % 4 ? 0 : rnd_below(11) * 4,
-				    .opcode = rnd() % 2 ? rnd_below(0x20) : rnd(), .qpn = rnd(), .len = rnd_below(12) * 4 };
+		struct packet p = { .ipv6 = rnd() % 2,
+				    .options = rnd() % 4 ? 0 : rnd_below(11) * 4,
+				    .opcode = rnd() % 2 ? rnd_below(0x20) : rnd(),
+				    .qpn = rnd(),
+				    .len = rnd_below(12) * 4 };
 
 		len = packet_make(packet, &p);
 		for (n = rnd_below(4); n; n--)
@@ -278,11 +307,13 @@ static void random_bytes(void **state)
 		if (parse_exact(avail, len, &r) != RP_ROCE_OK)
 			continue;
 		found++;
-		require(r.bth == r.udp + 8 && r.udp >= 20 && r.udp <= 60 && r.icrc >= r.bth + 12u && r.icrc + 4 <= len &&
-			r.bth + 12u <= avail && (r.icrc - r.bth) % 4 == 0, "bounds");
+		require(r.bth == r.udp + 8 && r.udp >= 20 && r.udp <= 60, "start");
+		require(r.bth + 12u <= avail && r.bth + 12u <= r.icrc, "BTH");
+		require(r.icrc + 4 <= len && (r.icrc - r.bth) % 4 == 0, "end");
 		require(r.qpn < 1 << 24 && r.psn < 1 << 24 && r.kind <= RP_KIND_OTHER, "numbers");
 		require(r.kind == RP_KIND_READ || !r.dma_len, "length of what is no READ");
-		require(r.kind == RP_KIND_ACK || r.kind == RP_KIND_NAK || !r.syndrome, "syndrome of what is no ACK");
+		require(r.kind == RP_KIND_ACK || r.kind == RP_KIND_NAK || !r.syndrome,
+			"syndrome of what is no ACK");
 	}
 	assert_true(found > i / 10);
 }

@@ -27,7 +27,8 @@ static void random_ports(void)
 	for (i = 0; i < n; i++) {
 		u32 at = rnd_below(ROCEPATH_PORTS_MAX);
 
-		add_port(at, rnd() % 2 ? 1 : rnd_range(1, ROCEPATH_WEIGHT_MAX), rnd_range(1, ROCEPATH_EVS_MAX));
+		add_port(at, rnd() % 2 ? 1 : rnd_range(1, ROCEPATH_WEIGHT_MAX),
+			 rnd_range(1, ROCEPATH_EVS_MAX));
 		ports[at].up = rnd() % 4;
 	}
 	rp_paths_build(&paths, ports);
@@ -48,7 +49,8 @@ static struct rp_path pick(const struct rp_sched_ops *ops, struct rp_sched_flow 
 
 	require(path.port < ROCEPATH_PORTS_MAX && ports[path.port].weight && ports[path.port].up,
 		"%s picked port %u, which is not up", ops->name, path.port);
-	require(path.ev < ports[path.port].evs, "%s picked EV %u of %u", ops->name, path.ev, ports[path.port].evs);
+	require(path.ev < ports[path.port].evs, "%s picked EV %u of %u", ops->name, path.ev,
+		ports[path.port].evs);
 	return path;
 }
 
@@ -105,7 +107,10 @@ static void one_path_per_flow(void **state)
 	}
 }
 
-/* The port fails, the flow goes to another one; it comes back, so does the flow; others do not matter. */
+/*
+ * The port fails, the flow goes to another one; it comes back, so does the flow;
+ * others do not matter.
+ */
 static void flow_fails_over_and_back(void **state)
 {
 	struct rp_sched_flow f = new_flow(&rp_sched_flow_ops);
@@ -154,8 +159,8 @@ static void many_flows_are_even(void **state)
 		require(fabs(sum - due) < due * 0.05, "port %u: %.0f flows, not %.0f", i, sum, due);
 		for (ev = 0; ev < 256u >> i; ev++) {
 			due = sum / (256 >> i);
-			require(fabs(count[i][ev] - due) < 6 * sqrt(due), "port %u, EV %u: %u, not %.0f", i, ev,
-				count[i][ev], due);
+			require(fabs(count[i][ev] - due) < 6 * sqrt(due),
+				"port %u, EV %u: %u, not %.0f", i, ev, count[i][ev], due);
 		}
 	}
 }
@@ -175,11 +180,15 @@ static void each_turn_is_exact(void **state)
 		for (i = 0; i < paths.slots; i++)
 			count[pick(&rp_sched_spray_ops, &f).port]++;
 		for (i = 0; i < ROCEPATH_PORTS_MAX; i++)
-			require(count[i] == paths.share[i], "port %u: %u of %u", i, count[i], paths.share[i]);
+			require(count[i] == paths.share[i], "port %u: %u of %u", i, count[i],
+				paths.share[i]);
 	}
 }
 
-/* A port's packets go through its EVs one after the other; none is left out, none used twice before all were. */
+/*
+ * A port's packets go through its EVs one after the other; none is left out, none used
+ * twice before all were.
+ */
 static void all_evs_in_their_turn(void **state)
 {
 	u32 round, i;
@@ -191,13 +200,14 @@ static void all_evs_in_their_turn(void **state)
 		random_ports();
 		if (!paths.ports_up)
 			continue;
-		f.turn &= 0x3fff;	/* it wraps elsewhere */
+		f.turn &= 0x3fff; /* it wraps elsewhere */
 		memset(last, -1, sizeof(last));
 		for (i = 0; i < 20000; i++) {
 			struct rp_path path = pick(&rp_sched_spray_ops, &f);
+			s32 before = last[path.port];
 
-			require(last[path.port] < 0 || path.ev == (last[path.port] + 1) % ports[path.port].evs,
-				"port %u: EV %u after %d", path.port, path.ev, last[path.port]);
+			require(before < 0 || path.ev == (before + 1) % ports[path.port].evs,
+				"port %u: EV %u after %d", path.port, path.ev, before);
 			last[path.port] = path.ev;
 		}
 	}
@@ -223,7 +233,10 @@ static void turns_wrap(void **state)
 			assert_in_range(count[i][ev], n / 14 - 20, n / 14 + 20);
 }
 
-/* 64 QPs with one source port and little to say: each port within 5 % of its weight in sum and, after a while, per QP. */
+/*
+ * 64 QPs with one source port and little to say: each port within 5 % of its weight in
+ * sum and, after a while, per QP.
+ */
 static void short_flows_are_even(void **state)
 {
 	u32 count[4] = { 0 }, own[4], i, k, n = 200000;

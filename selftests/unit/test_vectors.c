@@ -15,44 +15,49 @@
 static struct rp_icrc_table table;
 static struct frames vectors, captures;
 
-/* Call @call with each IP packet. Return: how many. */
-static u32 for_each_packet(const struct frames *set, void (*call)(const struct frame *f, const u8 *l3, u32 len))
+/*
+ * A captured packet is right as it is: the parser takes it, and the ICRC on the wire
+ * is what we compute.
+ */
+static void check_capture(const struct frame *f)
 {
-	u32 i, count = 0;
-
-	for (i = 0; i < set->count; i++) {
-		const struct frame *f = &set->frame[i];
-		u32 at = frame_l3(f, NULL);
-
-		if (!at)
-			continue;
-		call(f, f->data + at, f->len - at);
-		count++;
-	}
-	return count;
-}
-
-static void for_all_packets(void (*call)(const struct frame *f, const u8 *l3, u32 len))
-{
-	assert_true(for_each_packet(&vectors, call) + for_each_packet(&captures, call) > 0);
-}
-
-/* A captured packet is right as it is: the parser takes it, and the ICRC on the wire is what we compute. */
-static void check_capture(const struct frame *f, const u8 *l3, u32 len)
-{
+	u32 at = frame_l3(f, NULL), len = f->len - at;
+	const u8 *l3 = f->data + at;
 	struct rp_roce r;
 	enum rp_roce_verdict verdict = rp_roce_parse(l3, len, len, &r);
 
 	if (verdict == RP_ROCE_NOT)
 		return;
 	require(verdict == RP_ROCE_OK, "%s %s: verdict %d", f->file, f->name, verdict);
-	require(r.kind != RP_KIND_OTHER, "%s %s: opcode 0x%02x is not known", f->file, f->name, r.opcode);
-	require(rp_icrc(l3, &r) == get_unaligned_le32(l3 + r.icrc), "%s %s: ICRC", f->file, f->name);
+	require(r.kind != RP_KIND_OTHER, "%s %s: opcode 0x%02x is not known", f->file, f->name,
+		r.opcode);
+	require(rp_icrc(l3, &r) == get_unaligned_le32(l3 + r.icrc), "%s %s: ICRC", f->file,
+		f->name);
+}
+
+/* The IP packets of both sets, one after the other: @at counts from 0. Return: NULL at the end. */
+static const struct frame *next_packet(u32 *at)
+{
+	const struct frame *f;
+
+	while (*at < vectors.count + captures.count) {
+		f = *at < vectors.count ? &vectors.frame[*at] :
+					  &captures.frame[*at - vectors.count];
+		(*at)++;
+		if (frame_l3(f, NULL))
+			return f;
+	}
+	return NULL;
 }
 
 static void captures_are_valid(void **state)
 {
-	assert_true(for_each_packet(&captures, check_capture) > 0);
+	const struct frame *f;
+	u32 at = vectors.count;
+
+	assert_true(captures.count > 0);
+	while ((f = next_packet(&at)))
+		check_capture(f);
 }
 
 /*
@@ -60,8 +65,10 @@ static void captures_are_valid(void **state)
  * stay as wrong as they were. Long packets, of which roce-vectors has none, take
  * too long for more than a sample of ports.
  */
-static void check_all_ports(const struct frame *f, const u8 *l3, u32 len)
+static void check_all_ports(const struct frame *f)
 {
+	u32 at = frame_l3(f, NULL), len = f->len - at;
+	const u8 *l3 = f->data + at;
 	struct rp_roce r;
 	u32 sport, wrong, step = len > LONG_PACKET ? 251 : 1;
 	u8 *copy;
@@ -75,25 +82,42 @@ static void check_all_ports(const struct frame *f, const u8 *l3, u32 len)
 		memcpy(copy, l3, len);
 		rewrite_sport(&table, copy, &r, sport);
 		require(get_unaligned_be16(copy + r.udp) == sport, "%s %s: port", f->file, f->name);
-		require(get_unaligned_le32(copy + r.icrc) == (ref_icrc(copy) ^ wrong), "%s %s: ICRC at port %u", f->file,
-			f->name, sport);
+		require(get_unaligned_le32(copy + r.icrc) == (ref_icrc(copy) ^ wrong),
+			"%s %s: ICRC at port %u", f->file, f->name, sport);
 		if (get_unaligned_be16(l3 + r.udp + 6))
-			require(get_unaligned_be16(copy + r.udp + 6) == ref_udp_csum(copy), "%s %s: UDP at port %u",
-				f->file, f->name, sport);
+			require(get_unaligned_be16(copy + r.udp + 6) == ref_udp_csum(copy),
+				"%s %s: UDP at port %u", f->file, f->name, sport);
 		else
-			require(!get_unaligned_be16(copy + r.udp + 6), "%s %s: UDP checksum out of 0", f->file, f->name);
+			require(!get_unaligned_be16(copy + r.udp + 6),
+				"%s %s: UDP checksum out of 0", f->file, f->name);
 	}
 	free(copy);
 }
 
 static void every_source_port(void **state)
 {
-	for_all_packets(check_all_ports);
+	const struct frame *f;
+	u32 at = 0;
+
+	while ((f = next_packet(&at)))
+		check_all_ports(f);
 }
 
-/* Behind the last byte given is unmapped to ASan: the packet, cut off anywhere, in memory of exactly that size. */
-static void check_truncations(const struct frame *f, const u8 *l3, u32 len)
+static bool same(const struct rp_roce *a, const struct rp_roce *b)
 {
+	return a->ipv6 == b->ipv6 && a->opcode == b->opcode && a->syndrome == b->syndrome &&
+	       a->kind == b->kind && a->udp == b->udp && a->bth == b->bth && a->icrc == b->icrc &&
+	       a->qpn == b->qpn && a->psn == b->psn && a->dma_len == b->dma_len;
+}
+
+/*
+ * Behind the last byte given is unmapped to ASan: the packet, cut off anywhere, in
+ * memory of exactly that size.
+ */
+static void check_truncations(const struct frame *f)
+{
+	u32 at = frame_l3(f, NULL), len = f->len - at;
+	const u8 *l3 = f->data + at;
 	struct rp_roce whole, r;
 	enum rp_roce_verdict verdict = rp_roce_parse(l3, len, len, &whole), got;
 	u32 cut, end = ref_end(l3);
@@ -104,27 +128,34 @@ static void check_truncations(const struct frame *f, const u8 *l3, u32 len)
 		assert_true(copy || !cut);
 		memcpy(copy, l3, cut);
 		got = rp_roce_parse(copy, cut, cut, &r);
-		require(cut >= end ? got == verdict : got != RP_ROCE_OK && got != RP_ROCE_SHORT, "%s %s cut to %u: %d",
-			f->file, f->name, cut, got);
+		require(cut >= end ? got == verdict : got != RP_ROCE_OK && got != RP_ROCE_SHORT,
+			"%s %s cut to %u: %d", f->file, f->name, cut, got);
 		got = rp_roce_parse(copy, cut, len, &r);
-		require(got == RP_ROCE_SHORT || got == verdict, "%s %s, %u bytes of it: %d", f->file, f->name, cut, got);
-		require(cut < RP_ROCE_PULL || got == verdict, "%s %s, %u bytes are not enough", f->file, f->name, cut);
+		require(got == RP_ROCE_SHORT || got == verdict, "%s %s, %u bytes of it: %d",
+			f->file, f->name, cut, got);
+		require(cut < RP_ROCE_PULL || got == verdict, "%s %s, %u bytes are not enough",
+			f->file, f->name, cut);
 		if (got == RP_ROCE_OK)
-			require(r.kind == whole.kind && r.psn == whole.psn && r.qpn == whole.qpn && r.icrc == whole.icrc &&
-				r.syndrome == whole.syndrome && r.dma_len == whole.dma_len, "%s %s, %u bytes of it differ",
-				f->file, f->name, cut);
+			require(same(&r, &whole), "%s %s, %u bytes of it differ", f->file, f->name,
+				cut);
 		free(copy);
 	}
 }
 
 static void cut_off_anywhere(void **state)
 {
-	for_all_packets(check_truncations);
+	const struct frame *f;
+	u32 at = 0;
+
+	while ((f = next_packet(&at)))
+		check_truncations(f);
 }
 
 /* ICRC and bounds of whatever the parser lets through, for packets with a few bytes changed. */
-static void check_mutations(const struct frame *f, const u8 *l3, u32 len)
+static void check_mutations(const struct frame *f)
 {
+	u32 at = frame_l3(f, NULL), len = f->len - at;
+	const u8 *l3 = f->data + at;
 	u8 *copy = malloc(len);
 	struct rp_roce r;
 	u32 i, n;
@@ -136,8 +167,10 @@ static void check_mutations(const struct frame *f, const u8 *l3, u32 len)
 			copy[rnd_below(rnd() % 2 ? min(len, 64u) : len)] = rnd();
 		if (rp_roce_parse(copy, len, len, &r) != RP_ROCE_OK)
 			continue;
-		require(r.icrc + 4 == ref_end(copy) && r.icrc + 4 <= len && r.udp == ref_udp(copy) && r.bth == r.udp + 8,
-			"%s %s: bounds", f->file, f->name);
+		require(r.udp == ref_udp(copy) && r.bth == r.udp + 8, "%s %s: start", f->file,
+			f->name);
+		require(r.icrc + 4 == ref_end(copy) && r.icrc + 4 <= len, "%s %s: end", f->file,
+			f->name);
 		require(rp_icrc(copy, &r) == ref_icrc(copy), "%s %s: ICRC", f->file, f->name);
 	}
 	free(copy);
@@ -145,7 +178,11 @@ static void check_mutations(const struct frame *f, const u8 *l3, u32 len)
 
 static void bytes_changed(void **state)
 {
-	for_all_packets(check_mutations);
+	const struct frame *f;
+	u32 at = 0;
+
+	while ((f = next_packet(&at)))
+		check_mutations(f);
 }
 
 #define COLUMNS 14
@@ -172,7 +209,22 @@ static FILE *open_table(const char *name)
 	return in;
 }
 
-enum column { C_FILE, C_NAME, C_KIND, C_L3, C_VLAN, C_OPCODE, C_QPN, C_PSN, C_TOS, C_SPORT, C_LEN, C_ICRC, C_STATUS, C_UDP };
+enum column {
+	C_FILE,
+	C_NAME,
+	C_KIND,
+	C_L3,
+	C_VLAN,
+	C_OPCODE,
+	C_QPN,
+	C_PSN,
+	C_TOS,
+	C_SPORT,
+	C_LEN,
+	C_ICRC,
+	C_STATUS,
+	C_UDP
+};
 
 static void check_manifest_line(char **c)
 {
@@ -183,7 +235,8 @@ static void check_manifest_line(char **c)
 	enum rp_roce_verdict verdict;
 	const u8 *l3;
 
-	require(f && f->len == strtoul(c[C_LEN], NULL, 0), "%s: not found, or of another length", c[C_NAME]);
+	require(f && f->len == strtoul(c[C_LEN], NULL, 0), "%s: not found, or of another length",
+		c[C_NAME]);
 	at = frame_l3(f, &tags);
 	if (!strcmp(c[C_L3], "v1")) {
 		assert_int_equal(at, 0);
@@ -203,8 +256,8 @@ static void check_manifest_line(char **c)
 	assert_int_equal(get_unaligned_be16(l3 + r.udp), strtoul(c[C_SPORT], NULL, 0));
 	assert_int_equal(hex_bytes(c[C_ICRC], wire, 4), 4);
 	assert_memory_equal(wire, l3 + r.icrc, 4);
-	require((rp_icrc(l3, &r) == get_unaligned_le32(wire)) == !strcmp(c[C_STATUS], "VALID"), "%s: is not %s", c[C_NAME],
-		c[C_STATUS]);
+	require((rp_icrc(l3, &r) == get_unaligned_le32(wire)) == !strcmp(c[C_STATUS], "VALID"),
+		"%s: is not %s", c[C_NAME], c[C_STATUS]);
 	if (!strcmp(c[C_UDP], "ok") && !strcmp(c[C_STATUS], "VALID"))
 		assert_int_equal(get_unaligned_be16(l3 + r.udp + 6), ref_udp_csum(l3));
 }
@@ -216,7 +269,7 @@ static void manifest_agrees(void **state)
 	FILE *in;
 
 	in = open_table("manifest.tsv");
-	assert_non_null(fgets(line, sizeof(line), in));	/* the heads */
+	assert_non_null(fgets(line, sizeof(line), in)); /* the heads */
 	for (; fgets(line, sizeof(line), in); lines++) {
 		require(split(line, column) == COLUMNS, "manifest.tsv:%u: columns", lines + 2);
 		check_manifest_line(column);
@@ -261,7 +314,7 @@ static void derived_frames_agree(void **state)
 	assert_true(lines > 0);
 }
 
-#define WANT_VECTORS 2	/* the first tests */
+#define WANT_VECTORS 2 /* the first tests */
 
 int main(void)
 {
@@ -281,7 +334,8 @@ int main(void)
 		frames_load(&vectors, vectors_dir(), ".hex");
 	else
 		printf("# roce-vectors is not there: the project's own captures stand in\n");
-	printf("# %u frames of roce-vectors, %u of the project's own captures\n", vectors.count, captures.count);
+	printf("# %u frames of roce-vectors, %u of the project's own captures\n", vectors.count,
+	       captures.count);
 	fflush(stdout);
 	failed = unit_run_from(tests, vectors_dir() ? 0 : WANT_VECTORS);
 	frames_free(&vectors);

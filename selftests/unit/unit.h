@@ -19,6 +19,7 @@
 #define unit_run(tests) unit_run_from(tests, 0)
 #define unit_run_from(tests, first) \
 	(rnd_seed(), cmocka_set_message_output(CM_OUTPUT_TAP), \
-	 _cmocka_run_group_tests(#tests, (tests) + (first), ARRAY_SIZE(tests) - (first), NULL, NULL))
+	 _cmocka_run_group_tests(#tests, (tests) + (first), ARRAY_SIZE(tests) - (first), \
+				 NULL, NULL))
 
 #endif /* ROCEPATH_UNIT_H */

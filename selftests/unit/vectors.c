@@ -64,7 +64,8 @@ u32 hex_bytes(const char *text, u8 *out, u32 max)
 	for (; *text; text++) {
 		if (!isxdigit((unsigned char)*text))
 			continue;
-		byte = byte << 4 | (isdigit((unsigned char)*text) ? *text - '0' : (*text | 0x20) - 'a' + 10);
+		byte = byte << 4 |
+		       (isdigit((unsigned char)*text) ? *text - '0' : (*text | 0x20) - 'a' + 10);
 		if (digits % 2 && digits / 2 < max)
 			out[digits / 2] = byte;
 		digits++;
@@ -170,7 +171,8 @@ const struct frame *frames_find(const struct frames *f, const char *name)
 	for (i = 0; i < f->count; i++) {
 		const char *has = f->frame[i].name;
 
-		if (!strncmp(has, name, len) && (has[len] == '\0' || has[len] == ':' || has[len] == ' '))
+		if (!strncmp(has, name, len) &&
+		    (has[len] == '\0' || has[len] == ':' || has[len] == ' '))
 			return &f->frame[i];
 	}
 	return NULL;

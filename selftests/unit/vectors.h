@@ -27,7 +27,10 @@ struct frames {
 	u32 count;
 };
 
-/** vectors_dir() - where roce-vectors is: ROCEPATH_VECTORS, or beside the project; NULL if it is not there. */
+/**
+ * vectors_dir() - where roce-vectors is: ROCEPATH_VECTORS, or beside the project; NULL if it
+ * is not there.
+ */
 const char *vectors_dir(void);
 
 /** captures_dir() - where the project's own captures are. */
@@ -45,7 +48,10 @@ void frames_load(struct frames *f, const char *dir, const char *suffix);
 
 void frames_free(struct frames *f);
 
-/** frames_find() - the frame whose name is or starts with the word(s) @name, NULL if there is none. */
+/**
+ * frames_find() - the frame whose name is or starts with the word(s) @name, NULL if there is
+ * none.
+ */
 const struct frame *frames_find(const struct frames *f, const char *name);
 
 /**
@@ -57,7 +63,10 @@ const struct frame *frames_find(const struct frames *f, const char *name);
  */
 u32 frame_l3(const struct frame *f, u32 *tags);
 
-/** hex_bytes() - read hex digits, white space between them. Return: bytes written to @out, at most @max. */
+/**
+ * hex_bytes() - read hex digits, white space between them. Return: bytes written to @out, at
+ * most @max.
+ */
 u32 hex_bytes(const char *text, u8 *out, u32 max);
 
 #endif /* ROCEPATH_UNIT_VECTORS_H */
