@@ -10,7 +10,7 @@
 #
 # KERNEL is a stock kernel, fetched into a cache outside the tree: 6.12, 6.1 or
 # debug. KDIR is any other one: make module KDIR=/lib/modules/$(uname -r)/build
-# T selects tests: make check T='unit/* vm/test_order.py'. V=1 shows commands.
+# TESTS selects tests: make check TESTS='unit/* vm/test_order.py'. V=1 shows commands.
 
 .DELETE_ON_ERROR:
 .SUFFIXES:
@@ -54,11 +54,11 @@ modules = $(foreach k,$(1),$(B)/$(k)/rocepath.ko)
 
 check: setup tool
 	$(Q)$(MAKE) $(call modules,$(KERNELS))
-	$(Q)$(MAKE) -C selftests run_tests OUTPUT=$(B)/selftests T='$(T)'
+	$(Q)$(MAKE) -C selftests run_tests OUTPUT=$(B)/selftests TESTS='$(TESTS)'
 
 check-debug: setup tool
 	$(Q)$(MAKE) $(call modules,debug 6.1)
-	$(Q)ROCEPATH_KERNEL=debug $(MAKE) -C selftests run_tests OUTPUT=$(B)/selftests-debug PROGRAMS=$(B)/selftests T='$(or $(T),vm/test_*)'
+	$(Q)ROCEPATH_KERNEL=debug $(MAKE) -C selftests run_tests OUTPUT=$(B)/selftests-debug PROGRAMS=$(B)/selftests TESTS='$(or $(TESTS),vm/test_*)'
 
 demo: setup tool
 	$(Q)$(MAKE) $(B)/$(KERNEL)/rocepath.ko
