@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* What is wrong with a device, and what to do about it. */
+#include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -102,11 +103,14 @@ static void advise_peers(const struct adviser *to, const struct rp_overview *o)
 	unsigned int plain = o->peers[ROCEPATH_PEER_PLAIN], lost = o->peers[ROCEPATH_PEER_LOST];
 
 	if (lost)
-		advise(to, "the hellos of %u peer%s stopped; see: rocepath peer show dev %s", lost,
-		       lost > 1 ? "s" : "", o->name);
+		advise(to, "%u of its peers fell silent; see: rocepath peer show dev %s", lost,
+		       o->name);
 	if (plain && o->key_count)
-		advise(to, "%u of its peers say no valid hello: load rocepath there, with the same key",
+		advise(to, "%u of its peers say no hello: load rocepath there, set the same key",
 		       plain);
+	if ((plain || lost) && o->key_count && o->hellos_refused)
+		advise(to, "%" PRIu64 " hellos came with another key or secret: set the same one",
+		       o->hellos_refused);
 }
 
 /**

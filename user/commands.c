@@ -10,7 +10,6 @@
 #define MAX_HOLDDOWN_MS 3600000
 
 static const char *const schedulers[] = { "flow", "spray", NULL };
-static const char *const entropies[] = { "sport", "flowlabel", "keep", NULL };
 static const char *const no_yes[] = { "no", "yes", NULL };
 
 #define DEV(attribute, must) {						\
@@ -23,7 +22,7 @@ static const struct rp_keyword device_set[] = {
 	  .choices = schedulers, .example = "spray",
 	  .help = "what picks the path for a packet: flow (one path per flow), spray (all)" },
 	{ .name = "entropy", .type = RP_ARG_CHOICE, .attr = ROCEPATH_A_DEVICE_ENTROPY,
-	  .choices = entropies, .example = "sport",
+	  .choices = rp_entropy_names, .example = "sport",
 	  .help = "what makes the fabric hash: sport, flowlabel (IPv6), keep (as it came)" },
 	{ .name = "evs", .type = RP_ARG_NUMBER, .attr = ROCEPATH_A_DEVICE_EVS, .min = 1,
 	  .max = ROCEPATH_EVS_MAX, .example = "16", .help = "entropy values of each port" },

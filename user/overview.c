@@ -111,10 +111,26 @@ static void add_keys(struct rp_overview *o, const struct messages *keys, uint32_
 	}
 }
 
+static uint64_t counter(const struct nlattr *list, const char *name)
+{
+	const struct nlattr *stat;
+	struct rp_attrs attrs;
+
+	if (!list)
+		return 0;
+	mnl_attr_for_each_nested(stat, list)
+		if (mnl_attr_get_type(stat) == ROCEPATH_A_STATS_STAT &&
+		    !rp_attrs_nested(&rp_stat_attrs, stat, &attrs) &&
+		    !strcmp(rp_attr_string(&attrs, ROCEPATH_A_STAT_NAME), name))
+			return rp_attr_number(&attrs, ROCEPATH_A_STAT_VALUE);
+	return 0;
+}
+
 static int gather(const struct snapshot *s, size_t i, struct rp_overview *o)
 {
-	int err;
+	const struct nlattr *stats;
 	uint32_t ifindex;
+	int err;
 
 	memset(o, 0, sizeof(*o));
 	err = rp_attrs_message(&rp_device_attrs, s->devices.at[i], &o->device);
@@ -123,6 +139,8 @@ static int gather(const struct snapshot *s, size_t i, struct rp_overview *o)
 	ifindex = rp_attr_number(&o->device, ROCEPATH_A_DEVICE_IFINDEX);
 	o->name = rp_attr_string(&o->device, ROCEPATH_A_DEVICE_NAME);
 	o->keys_hidden = s->keys_hidden;
+	stats = o->device.at[ROCEPATH_A_DEVICE_STATS];
+	o->hellos_refused = counter(stats, "rx_control_key") + counter(stats, "rx_control_mac");
 	o->device.at[ROCEPATH_A_DEVICE_STATS] = NULL;
 	add_ports(o, &s->ports, ifindex);
 	add_peers(o, &s->peers, ifindex);

@@ -4,6 +4,7 @@
 #define ROCEPATH_USER_OVERVIEW_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include <linux/rocepath.h>
 
@@ -23,6 +24,7 @@
  * @key_count: of them
  * @active_key: index into @keys, -1: none
  * @keys_hidden: they may not be seen
+ * @hellos_refused: control packets with an unknown key or a wrong MAC, since the device was made
  */
 struct rp_overview {
 	struct rp_attrs device;
@@ -34,6 +36,7 @@ struct rp_overview {
 	unsigned int key_count;
 	int active_key;
 	bool keys_hidden;
+	uint64_t hellos_refused;
 };
 
 /* whether a netdevice is administratively up, and has carrier */

@@ -21,6 +21,7 @@ const char *const rp_entropy_names[] = {
 	[ROCEPATH_ENTROPY_SPORT] = "sport",
 	[ROCEPATH_ENTROPY_FLOWLABEL] = "flowlabel",
 	[ROCEPATH_ENTROPY_KEEP] = "keep",
+	NULL	/* the grammar has it as choices */
 };
 
 const char *const rp_port_state_names[] = {
