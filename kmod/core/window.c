@@ -358,9 +358,7 @@ struct rp_held *rp_window_next(struct rp_window *w, u64 now_ns)
 		h->next = NULL;
 		uncount(w, h);
 		settle(w);
-	} else if (!w->held) {
-		w->gap_ns = 0;
-	} else if (!w->gap_ns) {
+	} else if (w->held && !w->gap_ns) {
 		w->gap_ns = now_ns ? now_ns : 1;
 	}
 	return h;

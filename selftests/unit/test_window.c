@@ -263,6 +263,9 @@ static void test_timeout_follows_lateness(void **state)
 	assert_int_equal(rp_window_timeout_us(&b.w, &b.caps), 800);
 	late_by(&b, 9000 * US);
 	assert_int_equal(rp_window_timeout_us(&b.w, &b.caps), 10000);
+	/* nothing is later than the ceiling: it would be remembered far too long */
+	late_by(&b, 60 * 1000 * 1000 * US);
+	assert_int_equal(b.w.late_ns, 10000 * US);
 	/* a burst of early ones does not make it forget, a second of them does */
 	for (i = 0; i < 1000; i++)
 		late_by(&b, US);
