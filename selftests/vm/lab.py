@@ -11,6 +11,8 @@
         sys.exit(ksft.run([test_ping], (a, b), lab))
 """
 
+import fcntl
+import itertools
 import os
 import socket
 import sys
@@ -30,6 +32,21 @@ DEBUG_SCALE = 6     # a kernel with KASAN and lockdep is that much slower
 CABLE_BUFFER = 4 << 20
 
 
+def _own_directory(path):
+    """Make a directory that no other running lab uses: path, path.2, ... Returns it and its lock."""
+    path = os.path.abspath(path)
+    for number in itertools.count(2):
+        os.makedirs(path, exist_ok=True)
+        lock = open(os.path.join(path, '.lock'), 'w', encoding='ascii')
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            return path, lock
+        except OSError:
+            lock.close()
+            path = '%s.%d' % (path if number == 2 else path.rpartition('.')[0], number)
+    return None
+
+
 class Cable:
     """Joins two NICs."""
 
@@ -40,20 +57,21 @@ class Cable:
 class Lab:
     """Machines with one kernel, and the cables between them.
 
-    kernel    a series ('6.12'), a directory as scripts/kernels leaves it, or 'debug'
+    kernel    a series ('6.12'), a directory as scripts/kernels leaves it, or 'debug';
+              without it $ROCEPATH_KERNEL, or 6.12
     files     what else the machines hold: path in the machine -> local path or bytes;
               shared libraries come along
     modules   local paths of kernel modules, for modprobe
     workdir   where logs go: build/vm/NAME-KERNEL, NAME being the running script's
     """
 
-    def __init__(self, kernel='6.12', files=None, modules=(), workdir=None, timeout_scale=None):
-        self.kernel = initrd.Kernel.find(kernel)
+    def __init__(self, kernel=None, files=None, modules=(), workdir=None, timeout_scale=None):
+        self.kernel = initrd.Kernel.find(kernel or os.environ.get('ROCEPATH_KERNEL') or '6.12')
         self.timeout_scale = timeout_scale or (DEBUG_SCALE if self.kernel.debug else 1)
         self.files = dict(files or {})
         self.modules = [os.fspath(m) for m in modules]
         name = os.path.splitext(os.path.basename(sys.argv[0]))[0] or 'lab'
-        self.workdir = os.path.abspath(workdir or os.path.join(
+        self.workdir, self._lock = _own_directory(workdir or os.path.join(
             TREE, 'build', 'vm', '%s-%s' % (name, os.path.basename(self.kernel.dir))))
         self.machines = []
         self.cables = []
@@ -86,7 +104,6 @@ class Lab:
     def start(self):
         """Boot all machines at once and wait until each answers."""
         begin = time.monotonic()
-        os.makedirs(self.workdir, exist_ok=True)
         for name in os.listdir(self.workdir):
             if name.endswith(('.log', '.console', '.qemu', '.kmemleak')):
                 os.unlink(os.path.join(self.workdir, name))
@@ -132,12 +149,19 @@ class Lab:
         if problems:
             raise SplatError('\n'.join(problems))
 
+    def _report_splats(self):
+        try:
+            self.check_logs()
+        except LabError as e:
+            ksft.say(e)
+
     def close(self):
         """End all machines."""
         for m in self.machines:
             m.close()
         if os.path.exists(self.initrd):
             os.unlink(self.initrd)
+        self._lock.close()
 
     def __enter__(self):
         return self
@@ -147,5 +171,7 @@ class Lab:
             started = all(m.agent for m in self.machines)
             if started and kind is None and not self._finished:
                 self.finish()
+            elif started and kind:
+                self._report_splats()
         finally:
             self.close()

@@ -88,12 +88,13 @@ class Request:
 class Agent:
     """Speaks with one machine's init over a connected socket."""
 
-    def __init__(self, name, sock, on_record, timeout_scale=1):
+    def __init__(self, name, sock, on_record, last_words, timeout_scale=1):
         self.name = name
         self.timeout_scale = timeout_scale
         self.greeting = None
         self._sock = sock
         self._on_record = on_record
+        self._last_words = last_words
         self._changed = threading.Condition()
         self._sending = threading.Lock()
         self._waiting = {}          # id -> Job or Request
@@ -166,7 +167,7 @@ class Agent:
     def check(self):
         """Raise when the machine is gone."""
         if self._lost:
-            raise MachineDied('%s: %s' % (self.name, self._lost))
+            raise MachineDied('%s: %s%s' % (self.name, self._lost, self._last_words()))
 
     def wait_for(self, predicate, timeout):
         """Wait until the predicate holds; False when `timeout` seconds have passed."""

@@ -2,6 +2,7 @@
 """A machine's network: shaping, soft-RoCE, counters, samples, captures."""
 
 import ipaddress
+import re
 
 from .errors import LabError
 from .sampler import Sampler
@@ -26,13 +27,14 @@ class Net:
             nodad = ' nodad' if ':' in address else ''
             cmd += 'ip addr add %s dev %s%s\n' % (address, ifname, nodad)
         self.run(cmd, ns=ns)
-        self.poll('test "$(cat /sys/class/net/%s/carrier)" = 1' % ifname if not ns else
-                  'ip netns exec %s cat /sys/class/net/%s/carrier | grep -q 1' % (ns, ifname),
-                  why='carrier of %s' % ifname)
+        self.poll(lambda: self.carrier(ifname, ns), why='carrier of %s' % ifname)
 
-    def carrier(self, ifname):
+    def carrier(self, ifname, ns=None):
         """Whether an interface that is up has carrier."""
-        return self.run('cat /sys/class/net/%s/carrier' % ifname).out.strip() == '1'
+        path = '/sys/class/net/%s/carrier' % ifname
+        # Reading a file takes no process, and so hardly any time.
+        text = self.run('cat ' + path, ns=ns).out if ns else self.get(path).decode()
+        return text.strip() == '1'
 
     def shape(self, ifname, rate=None, delay=None, limit=1000, loss=None, child=None, extra='', ns=None):
         """Shape what leaves by an interface, with netem: shape('eth0', '40mbit', '100us').
@@ -58,7 +60,8 @@ class Net:
     def rxe(self, ifname, name='rxe0'):
         """Create a soft-RoCE device on an interface that is up, and wait until it is active."""
         self.run('rdma link add %s type rxe netdev %s' % (name, ifname))
-        self.poll("grep -q ACTIVE %s/%s/ports/1/state" % (RDMA, name), why='%s active' % name)
+        self.poll(lambda: b'ACTIVE' in self.get('%s/%s/ports/1/state' % (RDMA, name)),
+                  why='%s active' % name)
         return name
 
     def gids(self, dev='rxe0'):
@@ -132,6 +135,11 @@ class Net:
         if job.rc is not None:
             job.wait()
         return job
+
+    def listens(self, port):
+        """Whether something listens on a TCP port."""
+        entry = re.compile(r'^ *\d+: [0-9A-F]+:%04X [0-9A-F]+:0000 0A ' % port, re.M)
+        return any(entry.search(self.get('/proc/net/' + name).decode()) for name in ('tcp', 'tcp6'))
 
     def source_of(self, address):
         """The address that this machine uses towards another."""

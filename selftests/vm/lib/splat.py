@@ -59,8 +59,8 @@ def find(lines, allowed=()):
             and not any(re.search(p, line) for p in allowed)]
 
 
-def taint(before, now):
+def taint(before, now, allowed=''):
     """The letters of the taint flags that are new and not allowed."""
     new = now & ~before
     return ''.join(TAINT[i] if i < len(TAINT) else '?' for i in range(new.bit_length())
-                   if new >> i & 1 and (i >= len(TAINT) or TAINT[i] not in TAINT_ALLOWED))
+                   if new >> i & 1 and (i >= len(TAINT) or TAINT[i] not in TAINT_ALLOWED + allowed))
