@@ -91,7 +91,8 @@ static void say(struct world *t, u32 from, bool reply, u64 response)
 
 	if (host->silent)
 		return;
-	seq = rp_hello_fill(&host->h, &p.body, host->reorders, reply, response, host->interval, t->now);
+	seq = rp_hello_fill(&host->h, &p.body, host->reorders, reply, response, host->interval,
+			    t->now);
 	p.w.type = RP_WIRE_HELLO;
 	p.w.key_id = 3;
 	p.w.instance = cpu_to_be64(host->instance);
@@ -114,7 +115,8 @@ static u32 hear(struct world *t, const struct packet *p)
 	host->unproven += !!(did & RP_HELLO_UNPROVEN);
 	host->replayed += !!(did & RP_HELLO_REPLAYED);
 	if (did & RP_HELLO_REPLY)
-		say(t, p->to, true, did & RP_HELLO_UNPROVEN ? be64_to_cpu(p->body.challenge) : host->h.theirs);
+		say(t, p->to, true,
+		    did & RP_HELLO_UNPROVEN ? be64_to_cpu(p->body.challenge) : host->h.theirs);
 	return did;
 }
 
@@ -160,7 +162,8 @@ static bool capable(const struct world *t, u32 i)
 /* each knows the other's present instance */
 static bool acquainted(const struct world *t)
 {
-	return t->host[0].h.instance == t->host[1].instance && t->host[1].h.instance == t->host[0].instance;
+	return t->host[0].h.instance == t->host[1].instance &&
+	       t->host[1].h.instance == t->host[0].instance;
 }
 
 static void test_both_become_capable(void **state)
@@ -220,7 +223,8 @@ static void test_hellos_stop(void **state)
 	pass(t, 2 * INTERVAL + 5);
 	assert_int_equal(t->host[0].h.state, ROCEPATH_PEER_LOST);
 	assert_int_equal(t->host[0].lost, 1);
-	assert_true(t->host[0].h.valid_until_ns <= heard + (RP_WIRE_HELLO_MISSES * INTERVAL + 5) * MS);
+	assert_true(t->host[0].h.valid_until_ns <=
+		    heard + (RP_WIRE_HELLO_MISSES * INTERVAL + 5) * MS);
 	t->host[1].silent = false;
 	pass(t, INTERVAL + 10);
 	assert_true(capable(t, 0));
@@ -235,7 +239,8 @@ static void test_interval_of_the_peer(void **state)
 	static const u32 says[] = { 0, 1, 10, 250, 60000, 60001, 0xffffffff };
 	static const u32 means[] = { 10, 10, 10, 250, 60000, 60000, 60000 };
 	struct rp_wire w = { .instance = cpu_to_be64(5), .seq = cpu_to_be64(1) };
-	struct rp_wire_hello body = { .flags = cpu_to_be32(RP_HELLO_REORDERS), .response = cpu_to_be64(77) };
+	struct rp_wire_hello body = { .flags = cpu_to_be32(RP_HELLO_REORDERS),
+				      .response = cpu_to_be64(77) };
 	struct rp_hello h;
 	u32 i;
 
@@ -328,7 +333,8 @@ static void test_replays_move_nothing(void **state)
 		boot(t, rnd_below(2));
 	}
 	pass(t, 30 * INTERVAL);
-	t->host[0].silent = t->host[1].silent = true;
+	t->host[0].silent = true;
+	t->host[1].silent = true;
 	while (t->flying)
 		tick(t);
 	assert_true(capable(t, 0) && capable(t, 1));
@@ -347,7 +353,8 @@ static void test_replays_move_nothing(void **state)
 		require(!(did & ~(u32)(RP_HELLO_UNPROVEN | RP_HELLO_REPLAYED | RP_HELLO_REPLY)),
 			"recording %u did %x", which, did);
 		settled(&t->host[p->to].h, &after);
-		require(!memcmp(&after, &before[p->to], sizeof(after)), "recording %u moved something", which);
+		require(!memcmp(&after, &before[p->to], sizeof(after)),
+			"recording %u moved something", which);
 	}
 	/* a million recordings in 1.5 s make each host talk once a millisecond at most */
 	assert_in_range(replies, 1, 2 * (t->now - start) / MS + 2);
@@ -372,7 +379,8 @@ static void test_replays_among_the_living(void **state)
 			pass(t, INTERVAL);
 		}
 		/* the first life of both is no restart */
-		require(t->host[!which].restarted == !!lives, "%u restarts seen", t->host[!which].restarted);
+		require(t->host[!which].restarted == !!lives, "%u restarts seen",
+			t->host[!which].restarted);
 		t->host[!which].restarted = 0;
 		for (tries = 0; tries < 5; tries++) {
 			pass(t, INTERVAL);
@@ -424,14 +432,16 @@ static void test_hold_outlives_belief(void **state)
 			tick(t);
 			for (k = 0; k < 2; k++) {
 				if (capable(t, k))
-					require(t->host[!k].h.hold_until_ns > t->now, "not held, though believed");
+					require(t->host[!k].h.hold_until_ns > t->now,
+						"not held, though believed");
 			}
 		}
 	}
 	/* and who never said that it reorders need not */
 	boot(t, 0);
 	t->host[0].reorders = false;
-	t->host[0].silent = t->host[1].silent = false;
+	t->host[0].silent = false;
+	t->host[1].silent = false;
 	t->loss = 0;
 	pass(t, 10 * INTERVAL);
 	assert_true(t->host[0].h.hold_until_ns == 0);
@@ -444,7 +454,8 @@ static void test_hold_outlives_belief(void **state)
 static void test_zeroes(void **state)
 {
 	struct rp_wire w = { .seq = cpu_to_be64(1) };
-	struct rp_wire_hello body = { .flags = cpu_to_be32(RP_HELLO_REORDERS | RP_HELLO_REPLY_WANTED) };
+	struct rp_wire_hello body = { .flags = cpu_to_be32(RP_HELLO_REORDERS |
+							   RP_HELLO_REPLY_WANTED) };
 	struct rp_hello h;
 
 	rp_hello_init(&h, 77);

@@ -126,7 +126,8 @@ static u32 every_order(u32 n, u32 from, bool responses)
 			give(&b, from + order[i]);
 		require(b.outs == n && !b.w.held, "%u of %u packets came out", b.outs, n);
 		for (i = 0; i < n; i++)
-			require(b.out[i] == ((from + i) & RP_PSN_MASK), "PSN %06x came out as number %u", b.out[i], i);
+			require(b.out[i] == ((from + i) & RP_PSN_MASK),
+				"PSN %06x came out as number %u", b.out[i], i);
 		orders++;
 	} while (permute(order, n));
 	return orders;
@@ -181,9 +182,10 @@ static void test_forged(void **state)
 		for (i = 0; i < 40; i++) {
 			u32 own = (psn + i) & RP_PSN_MASK;
 
-			/* one that looks as if it were the real one is a duplicate of it, and the other way round */
+			/* the forged one stands for its twin, and nobody could tell */
 			if (own != forged)
-				require(give(&b, own) == RP_WINDOW_DELIVER, "PSN %06x did not pass", own);
+				require(give(&b, own) == RP_WINDOW_DELIVER, "PSN %06x did not pass",
+					own);
 		}
 		for (i = 0; i < b.outs; i++)
 			in_order += b.out[i] == ((psn + in_order) & RP_PSN_MASK);

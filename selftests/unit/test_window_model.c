@@ -103,17 +103,28 @@ static u32 some_psn(struct pair *p)
 	u32 e = p->w.expected;
 
 	switch (rnd_below(p->flavour->rough ? 12 : 100)) {
-	case 0: return rnd() & RP_PSN_MASK;
-	case 1: return rp_psn_add(e, 0x7ffff0 + (s32)rnd_below(0x20));
-	case 2: return rp_psn_add(e, (s32)p->caps.packets - 3 + (s32)rnd_below(6));
-	case 3: return rp_psn_add(e, (s32)rnd_below(4000) - 1000);
-	case 4: return rp_psn_add(e, 0x3ffff0 + (s32)rnd_below(0x20));
+	case 0:
+		return rnd() & RP_PSN_MASK;
+	case 1:
+		return rp_psn_add(e, 0x7ffff0 + (s32)rnd_below(0x20));
+	case 2:
+		return rp_psn_add(e, (s32)p->caps.packets - 3 + (s32)rnd_below(6));
+	case 3:
+		return rp_psn_add(e, (s32)rnd_below(4000) - 1000);
+	case 4:
+		return rp_psn_add(e, 0x3ffff0 + (s32)rnd_below(0x20));
 	}
 	switch (rnd_below(8)) {
-	case 0: return rp_psn_add(e, -(s32)rnd_range(1, 40));
-	case 1: case 2: case 3: return e;
-	case 4: return rp_psn_add(e, (s32)rnd_range(1, 300));
-	default: return rp_psn_add(e, (s32)rnd_range(1, 12));
+	case 0:
+		return rp_psn_add(e, -(s32)rnd_range(1, 40));
+	case 1:
+	case 2:
+	case 3:
+		return e;
+	case 4:
+		return rp_psn_add(e, (s32)rnd_range(1, 300));
+	default:
+		return rp_psn_add(e, (s32)rnd_range(1, 12));
 	}
 }
 
@@ -148,7 +159,8 @@ static void step_rx(struct pair *p)
 		give_buckets(p, wants);
 	want = model_rx(p->m, h->psn, h->span, h->bytes, id, p->w.bucket, &p->caps, p->now);
 	got = rp_window_rx(&p->w, h, &p->caps, p->now);
-	require(got == want, "verdict %u instead of %u, PSN %06x, expected %06x", got, want, h->psn, p->w.expected);
+	require(got == want, "verdict %u instead of %u, PSN %06x, expected %06x", got, want, h->psn,
+		p->w.expected);
 	if (got == RP_WINDOW_HOLD) {
 		p->out[id] = true;
 		p->given++;
@@ -180,7 +192,8 @@ static void step_seek(struct pair *p)
 
 	if (p->flavour->rough && !rnd_below(4))
 		psn = some_psn(p);
-	require(rp_window_seek(&p->w, psn, back) == model_seek(p->m, psn, back), "seek moved one of the two");
+	require(rp_window_seek(&p->w, psn, back) == model_seek(p->m, psn, back),
+		"seek moved one of the two");
 	drain(p);
 }
 
@@ -189,16 +202,28 @@ static void step_await(struct pair *p)
 	u32 psn = p->tail, count = rnd_below(3) ? rnd_range(1, 4) : rnd_range(1, 80);
 
 	switch (rnd_below(p->flavour->rough ? 16 : 160)) {
-	case 0: psn = some_psn(p); break;
-	case 1: psn = rp_psn_add(p->w.expected, (s32)rnd_below(200) - 100); break;
-	case 2: psn = rp_psn_add(psn, (s32)rnd_below(6000)); break;
-	case 3: count = rnd_below(40) ? 500 : 0x7fff00 + rnd_below(0x200); break;
-	case 4: psn = rp_psn_add(psn, 1); count = 1; break;
+	case 0:
+		psn = some_psn(p);
+		break;
+	case 1:
+		psn = rp_psn_add(p->w.expected, (s32)rnd_below(200) - 100);
+		break;
+	case 2:
+		psn = rp_psn_add(psn, (s32)rnd_below(6000));
+		break;
+	case 3:
+		count = rnd_below(40) ? 500 : 0x7fff00 + rnd_below(0x200);
+		break;
+	case 4:
+		psn = rp_psn_add(psn, 1);
+		count = 1;
+		break;
 	default:
 		if (rnd_below(2))
 			psn = rp_psn_add(psn, (s32)rnd_range(1, 30));
 	}
-	require(rp_window_await(&p->w, psn, count) == model_await(p->m, psn, count), "await moved one of the two");
+	require(rp_window_await(&p->w, psn, count) == model_await(p->m, psn, count),
+		"await moved one of the two");
 	p->tail = rp_psn_add(psn, (s32)count);
 	drain(p);
 }
@@ -209,15 +234,19 @@ static void same(const struct pair *p)
 	const struct rp_window *w = &p->w;
 
 	require(w->open == m->open, "open: %u instead of %u", w->open, m->open);
-	require(!w->open || w->expected == (m->expected & RP_PSN_MASK), "expected: %06x instead of %06llx",
-		w->expected, (unsigned long long)m->expected & RP_PSN_MASK);
-	require(w->held == m->n && w->held_bytes == model_bytes(m), "held: %u instead of %u", w->held, m->n);
-	require(w->gap_ns == m->gap_ns, "gap since %llu instead of %llu", (unsigned long long)w->gap_ns,
-		(unsigned long long)m->gap_ns);
-	require(w->stats.filled == m->filled && w->stats.expired == m->expired &&
-		w->stats.rewinds == m->rewinds && w->stats.forwards == m->forwards, "statistics differ");
+	require(!w->open || w->expected == (m->expected & RP_PSN_MASK),
+		"expected: %06x instead of %06llx", w->expected,
+		(unsigned long long)m->expected & RP_PSN_MASK);
+	require(w->held == m->n && w->held_bytes == model_bytes(m), "held: %u instead of %u",
+		w->held, m->n);
+	require(w->gap_ns == m->gap_ns, "gap since %llu instead of %llu",
+		(unsigned long long)w->gap_ns, (unsigned long long)m->gap_ns);
+	require(w->stats.filled == m->filled && w->stats.expired == m->expired, "gaps differ");
+	require(w->stats.rewinds == m->rewinds && w->stats.forwards == m->forwards,
+		"moves differ");
 	require(p->given - p->back == w->held, "packets are not conserved");
-	require(w->held <= w->stats.held_max && p->given >= w->stats.held, "statistics of held ones");
+	require(w->held <= w->stats.held_max && p->given >= w->stats.held,
+		"statistics of held ones");
 }
 
 static void step(struct pair *p)
@@ -240,10 +269,11 @@ static void step(struct pair *p)
 	same(p);
 }
 
-static void walk(const struct flavour *f)
+static void test_walk(void **state)
 {
+	const struct flavour *f = *state;
 	const u32 lives = 20, steps = ROUNDS(15000);
-	u64 held = 0, filled = 0, expired = 0, rewinds = 0;
+	struct rp_window_stats sum = { 0 };
 	u32 life, i;
 
 	for (life = 0; life < lives; life++) {
@@ -253,69 +283,48 @@ static void walk(const struct flavour *f)
 			step(p);
 		release(p, false);
 		same(p);
-		held += p->w.stats.held;
-		filled += p->w.stats.filled;
-		expired += p->w.stats.expired;
-		rewinds += p->w.stats.rewinds;
+		sum.held += p->w.stats.held;
+		sum.filled += p->w.stats.filled;
+		sum.expired += p->w.stats.expired;
+		sum.rewinds += p->w.stats.rewinds;
 		free(rp_window_buckets(&p->w, NULL, 0));
 		model_free(p->m);
 		free(p);
 	}
-	print_message("# %s: %u steps, %llu held, %llu gaps filled, %llu expired, %llu rewinds\n", f->name,
-		      lives * steps, (unsigned long long)held, (unsigned long long)filled,
-		      (unsigned long long)expired, (unsigned long long)rewinds);
+	print_message("# %u steps, %llu held, %llu gaps filled, %llu expired, %llu rewinds\n",
+		      lives * steps, (unsigned long long)sum.held, (unsigned long long)sum.filled,
+		      (unsigned long long)sum.expired, (unsigned long long)sum.rewinds);
 	/* a walk that never gets there tests nothing */
-	assert_true(held && (f->packets < 2 || filled) && expired && (f->skips || rewinds));
+	assert_true(sum.held && sum.filled && sum.expired && sum.rewinds);
 }
 
-static void test_requests(void **state)
-{
-	walk(&(struct flavour) { .name = "requests", .packets = 256, .bytes = 1 << 20 });
-	walk(&(struct flavour) { .name = "requests, rough", .rough = true, .packets = 1024, .bytes = 1 << 20 });
-}
+#define MANY .packets = 256, .bytes = 1 << 20
+#define FEW .packets = 8, .bytes = 9000
 
-static void test_reads(void **state)
-{
-	walk(&(struct flavour) { .name = "reads", .reads = true, .packets = 128, .bytes = 1 << 20 });
-	walk(&(struct flavour) { .name = "reads, rough", .reads = true, .rough = true, .packets = 128, .bytes = 1 << 20 });
-}
-
-static void test_unreliable(void **state)
-{
-	walk(&(struct flavour) { .name = "UC", .skips = true, .packets = 256, .bytes = 1 << 20 });
-}
-
-static void test_responses(void **state)
-{
-	walk(&(struct flavour) { .name = "responses", .responses = true, .packets = 256, .bytes = 1 << 20 });
-	walk(&(struct flavour) { .name = "responses, rough", .responses = true, .rough = true,
-				 .packets = 256, .bytes = 1 << 20 });
-}
-
-static void test_caps(void **state)
-{
-	walk(&(struct flavour) { .name = "few packets", .packets = 8, .bytes = 1 << 20 });
-	walk(&(struct flavour) { .name = "few bytes", .packets = 256, .bytes = 9000 });
-	walk(&(struct flavour) { .name = "few packets, responses", .responses = true, .packets = 5, .bytes = 9000 });
-}
-
-static void test_no_memory(void **state)
-{
-	walk(&(struct flavour) { .name = "no memory", .no_memory = true, .packets = 256, .bytes = 1 << 20 });
-	walk(&(struct flavour) { .name = "no memory, responses", .responses = true, .no_memory = true,
-				 .packets = 256, .bytes = 1 << 20 });
-}
+static const struct flavour flavours[] = {
+	{ "requests", MANY },
+	{ "requests, rough", .rough = true, .packets = 1024, .bytes = 1 << 20 },
+	{ "reads", .reads = true, MANY },
+	{ "reads, rough", .reads = true, .rough = true, .packets = 128, .bytes = 1 << 20 },
+	{ "UC", .skips = true, MANY },
+	{ "responses", .responses = true, MANY },
+	{ "responses, rough", .responses = true, .rough = true, MANY },
+	{ "few packets", .packets = 8, .bytes = 1 << 20 },
+	{ "few bytes", .packets = 256, .bytes = 9000 },
+	{ "few, responses", .responses = true, FEW },
+	{ "no memory", .no_memory = true, MANY },
+	{ "no memory, responses", .responses = true, .no_memory = true, MANY },
+};
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_requests),
-		cmocka_unit_test(test_reads),
-		cmocka_unit_test(test_unreliable),
-		cmocka_unit_test(test_responses),
-		cmocka_unit_test(test_caps),
-		cmocka_unit_test(test_no_memory),
-	};
+	struct CMUnitTest tests[ARRAY_SIZE(flavours)] = { 0 };
+	u32 i;
 
+	for (i = 0; i < ARRAY_SIZE(flavours); i++) {
+		tests[i].name = flavours[i].name;
+		tests[i].test_func = test_walk;
+		tests[i].initial_state = (void *)&flavours[i];
+	}
 	return unit_run(tests);
 }

@@ -19,11 +19,11 @@
 #define EVENTS_MAX 8192
 #define POOL 4096
 
-enum kind { DATA, ACK, NAK, RNR, SEND, GAP, RETRY };
+enum what { DATA, ACK, NAK, RNR, SEND, GAP, RETRY };
 
 struct event {
 	u64 at;
-	enum kind kind;
+	enum what kind;
 	u32 psn;
 	u64 version;	/* of the timer, older ones are void */
 };
@@ -71,7 +71,7 @@ struct sim {
 	u32 sent, lost, naks, rnrs, out_of_order, late_expired;
 };
 
-static void push(struct sim *m, u64 at, enum kind kind, u32 psn, u64 version)
+static void push(struct sim *m, u64 at, enum what kind, u32 psn, u64 version)
 {
 	struct event e = { at, kind, psn, version };
 	u32 i = m->events++;
@@ -100,7 +100,7 @@ static struct event pop(struct sim *m)
 }
 
 /* over some path; some are lost */
-static void travel(struct sim *m, enum kind kind, u32 psn, u32 path)
+static void travel(struct sim *m, enum what kind, u32 psn, u32 path)
 {
 	u64 delay = m->s->length_us[path % m->s->paths] * US + rnd_below(m->s->jitter_us + 1) * US;
 
@@ -191,7 +191,7 @@ static void list_out(struct sim *m, struct rp_held *h)
 	}
 }
 
-static void say(struct sim *m, enum kind kind, u32 psn)
+static void say(struct sim *m, enum what kind, u32 psn)
 {
 	bool back = kind != ACK;
 
@@ -323,21 +323,29 @@ static struct sim *simulate(const struct setup *s)
 	arm_retry(m);
 	send_soon(m, 0);
 	while (m->una < s->total) {
-		require(m->events && m->now < 1000000 * MS, "%s: stuck at %u of %u", s->name, m->una, s->total);
+		require(m->events && m->now < 1000000 * MS, "%s: stuck at %u of %u", s->name,
+			m->una, s->total);
 		happen(m, pop(m));
 	}
 	require(m->taken == s->total, "%s: the QP took %u of %u", s->name, m->taken, s->total);
-	print_message("# %s: %llu ms, %u sent for %u, %u lost, %u naks, %u rnrs, %u out of order, %llu retries, "
-		      "%llu expired, %llu rewinds, held %u\n", s->name, (unsigned long long)(m->now / MS), m->sent,
-		      s->total, m->lost, m->naks, m->rnrs, m->out_of_order, (unsigned long long)m->retries,
-		      (unsigned long long)m->w.stats.expired, (unsigned long long)m->w.stats.rewinds,
-		      m->w.stats.held_max);
+	print_message("# %s: %u ms, %u sent for %u, %u lost, %u NAKs, %u RNR NAKs\n", s->name,
+		      (u32)(m->now / MS), m->sent, s->total, m->lost, m->naks, m->rnrs);
+	print_message("#     %u out of order, %u retries, %u expired, %u rewinds, %u held at most\n",
+		      m->out_of_order, (u32)m->retries, (u32)m->w.stats.expired,
+		      (u32)m->w.stats.rewinds, m->w.stats.held_max);
 	return m;
 }
 
 static const struct setup plain = {
-	.name = "no loss, 2 paths", .paths = 2, .length_us = { 100, 400 }, .jitter_us = 200, .floor_us = 2000,
-	.first_psn = 0xffff00, .total = ROUNDS(500000), .flight = 512, .reach = 1024,
+	.name = "no loss, 2 paths",
+	.paths = 2,
+	.length_us = { 100, 400 },
+	.jitter_us = 200,
+	.floor_us = 2000,
+	.first_psn = 0xffff00,
+	.total = ROUNDS(500000),
+	.flight = 512,
+	.reach = 1024,
 };
 
 static void test_no_loss(void **state)

@@ -164,7 +164,8 @@ static u32 first(const struct model *m, bool over)
 	u32 i, best = m->n;
 
 	for (i = 0; i < m->n; i++) {
-		if ((m->packet[i].over || !over) && (best == m->n || m->packet[i].at < m->packet[best].at))
+		if ((m->packet[i].over || !over) &&
+		    (best == m->n || m->packet[i].at < m->packet[best].at))
 			best = i;
 	}
 	return best;

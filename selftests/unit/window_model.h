@@ -41,7 +41,7 @@ struct model {
 struct model *model_new(bool responses, u32 psn, bool skips);
 void model_free(struct model *m);
 
-/* As rp_window_*. Buckets are given in as "are there any". A packet is known by its id, -1 is none. */
+/* As rp_window_*. Of buckets it only wants to know if any are there; an id of -1 is no packet. */
 enum rp_window_verdict model_rx(struct model *m, u32 psn, u32 span, u32 bytes, u32 id, bool buckets,
 				const struct rp_window_caps *caps, u64 now_ns);
 s64 model_next(struct model *m, u64 now_ns);
