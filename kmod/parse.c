@@ -38,6 +38,33 @@ static bool parse_is_udp_4791(const struct sk_buff *skb, u32 l3, __be16 proto)
 }
 
 /**
+ * rp_parse_l3() - step over VLAN tags
+ * @skb: the packet; nothing is pulled
+ * @offset: bytes from skb->data to what follows the ethertype
+ * @proto: the ethertype
+ * @l3: filled in: bytes from skb->data to what follows the last tag
+ *
+ * Context: any.
+ * Return: the ethertype behind the tags.
+ */
+__be16 rp_parse_l3(const struct sk_buff *skb, u32 offset, __be16 proto, u32 *l3)
+{
+	int depth;
+
+	for (depth = 0; eth_type_vlan(proto) && depth < RP_VLAN_DEPTH; depth++) {
+		struct vlan_hdr copy;
+		const struct vlan_hdr *vlan = skb_header_pointer(skb, offset, sizeof(copy), &copy);
+
+		if (!vlan)
+			break;
+		proto = vlan->h_vlan_encapsulated_proto;
+		offset += VLAN_HLEN;
+	}
+	*l3 = offset;
+	return proto;
+}
+
+/**
  * rp_parse() - find RoCEv2 in a socket buffer
  * @skb: the packet, not shared; headers are pulled into its linear part if it is RoCE
  * @offset: bytes from skb->data to what follows the ethertype
@@ -51,18 +78,8 @@ static bool parse_is_udp_4791(const struct sk_buff *skb, u32 l3, __be16 proto)
  */
 enum rp_roce_verdict rp_parse(struct sk_buff *skb, u32 offset, __be16 proto, struct rp_roce *r, u32 *l3)
 {
-	int depth;
-
-	for (depth = 0; eth_type_vlan(proto) && depth < RP_VLAN_DEPTH; depth++) {
-		struct vlan_hdr copy;
-		const struct vlan_hdr *vlan = skb_header_pointer(skb, offset, sizeof(copy), &copy);
-
-		if (!vlan)
-			return RP_ROCE_NOT;
-		proto = vlan->h_vlan_encapsulated_proto;
-		offset += VLAN_HLEN;
-	}
-	*l3 = offset;
+	proto = rp_parse_l3(skb, offset, proto, l3);
+	offset = *l3;
 	if (proto != htons(ETH_P_IP) && proto != htons(ETH_P_IPV6))
 		return RP_ROCE_NOT;
 	if (!parse_is_udp_4791(skb, offset, proto))

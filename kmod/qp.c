@@ -159,6 +159,7 @@ static void qp_connected(const struct ib_qp *ib_qp, const struct ib_qp_attr *att
 	qp->path_mtu = ib_mtu_enum_to_int(attr->path_mtu);
 	qp->type = ib_qp->qp_type == IB_QPT_UC ? ROCEPATH_QP_UC : ROCEPATH_QP_RC;
 	qp->ib_qp = ib_qp;
+	qp->net = read_pnet(&ib_qp->device->coredev.rdma_net);
 	for (i = 0; i < RP_SPACES; i++) {
 		rp_flow_init(&qp->rx[i], qp);
 		qp->tx[i].hash = remote_hash(&qp->peer_address, qp->remote_qpn) + i;
@@ -195,12 +196,21 @@ static void qp_gone(const struct ib_qp *ib_qp)
 	spin_unlock_irqrestore(&qp_lock, flags);
 }
 
+static void qp_init_sched(struct rp_qp *qp, const struct rp_sched_ops *sched)
+{
+	int i;
+
+	for (i = 0; sched->init && i < RP_SPACES; i++)
+		sched->init(&qp->tx[i]);
+}
+
 /**
  * rp_qp_bind() - the QP's packets pass this device
  * @qp: from the table
  * @rp: the device
  *
- * A QP belongs to the device that its first packet passed.
+ * A QP belongs to the device that its first packet passed, of its own network
+ * namespace: in another one somebody else may make packets that look like its.
  *
  * Context: bottom halves off, RCU.
  * Return: true if it belongs to @rp.
@@ -213,11 +223,14 @@ bool rp_qp_bind(struct rp_qp *qp, struct rp_device *rp)
 
 	if (likely(bound))
 		return bound == rp;
+	if (!net_eq(qp->net, dev_net(rp->dev)))
+		return false;
 	peer = rp_peer_get(rp, &qp->peer_address, true);
 	spin_lock_irqsave(&qp_lock, flags);
 	if (!rcu_access_pointer(qp->rp) && !hlist_unhashed(&qp->by_local)) {
 		rcu_assign_pointer(qp->peer, peer);
 		peer = NULL;
+		qp_init_sched(qp, READ_ONCE(rp->sched));
 		rcu_assign_pointer(qp->rp, rp);
 	}
 	bound = rcu_access_pointer(qp->rp);

@@ -11,6 +11,7 @@
 #include "flow.h"
 
 struct ib_qp;
+struct net;
 struct rp_device;
 struct rp_peer;
 
@@ -31,6 +32,7 @@ enum rp_space {
  * @path_mtu: bytes
  * @type: enum rocepath_qp_type
  * @ib_qp: identity only, never followed
+ * @net: network namespace of its RDMA device; identity only
  * @rp: the device that its packets pass, NULL before the first, RCU
  * @peer: on that device, a reference, NULL if there is no room for it, RCU; set once, with @rp
  * @tx: sent flows, by space; written by who sends
@@ -48,6 +50,7 @@ struct rp_qp {
 	u32 path_mtu;
 	u32 type;
 	const struct ib_qp *ib_qp;
+	const struct net *net;
 	struct rp_device __rcu *rp;
 	struct rp_peer __rcu *peer;
 

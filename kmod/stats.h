@@ -5,8 +5,8 @@
  *
  * Packets are conserved. On a device that rests,
  *
- *   tx_packets + tx_flood_copies = sum of its ports' (tx_packets + tx_dropped)
- *                                  - tx_control + tx_drop_*
+ *   tx_packets + tx_flood_copies + tx_control
+ *                                = sum of its ports' (tx_packets + tx_dropped) + tx_drop_*
  *   sum of its ports' rx_packets + rx_gso_segments
  *                                = rx_packets + packets held now + rx_control_* + rx_drop_*
  */

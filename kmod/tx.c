@@ -23,6 +23,7 @@
 #include <linux/udp.h>
 #include <net/ipv6.h>
 #include <net/ndisc.h>
+#include <net/sock.h>
 
 #include "core/icrc.h"
 #include "device.h"
@@ -174,11 +175,23 @@ static enum rp_space tx_space(enum rp_kind kind)
 	return kind == RP_KIND_DATA || kind == RP_KIND_READ || kind == RP_KIND_ATOMIC ? RP_REQUESTS : RP_RESPONSES;
 }
 
+/*
+ * Is it from the RDMA stack? Any local user can send UDP to 4791; only the
+ * kernel's own sockets speak for a QP, above all its ACKs and NAKs.
+ */
+static bool tx_from_kernel(const struct sk_buff *skb)
+{
+	return skb->sk && sk_fullsock(skb->sk) && skb->sk->sk_kern_sock;
+}
+
 /* the QP that sends this, if it is one that we know and that belongs to this device */
-static struct rp_qp *tx_qp(struct rp_device *rp, const struct rp_roce *r, const struct in6_addr *to)
+static struct rp_qp *tx_qp(struct rp_device *rp, const struct sk_buff *skb, const struct rp_roce *r,
+			   const struct in6_addr *to)
 {
 	struct rp_qp *qp;
 
+	if (!tx_from_kernel(skb))
+		return NULL;
 	if (r->kind == RP_KIND_DATAGRAM || r->kind == RP_KIND_CNP || r->kind == RP_KIND_OTHER || r->kind == RP_KIND_CONTROL)
 		return NULL;
 	qp = rp_qp_by_remote(to, r->qpn);
@@ -221,7 +234,7 @@ static void tx_roce(struct rp_device *rp, struct rp_ports *ports, struct sk_buff
 
 	rp_count(rp, RP_TX_ROCE);
 	rp_parse_addresses(skb->data + l3, r->ipv6, NULL, &to);
-	qp = tx_qp(rp, r, &to);
+	qp = tx_qp(rp, skb, r, &to);
 	if (qp) {
 		WRITE_ONCE(qp->tx_packets, qp->tx_packets + 1);
 		rp_flow_sent(qp, r);
@@ -247,24 +260,24 @@ static void tx_roce(struct rp_device *rp, struct rp_ports *ports, struct sk_buff
 }
 
 /* one plane's switches and hosts must not have to learn from another plane */
-static bool tx_is_flooded(struct sk_buff *skb)
+static bool tx_is_flooded(const struct sk_buff *skb)
 {
 	const struct ipv6hdr *ip;
 	const struct icmp6hdr *icmp;
 	struct ipv6hdr ip_copy;
 	struct icmp6hdr icmp_copy;
 	__be16 proto;
-	int depth;
+	u32 l3;
 
-	proto = __vlan_get_protocol(skb, eth_hdr(skb)->h_proto, &depth);
+	proto = rp_parse_l3(skb, ETH_HLEN, eth_hdr(skb)->h_proto, &l3);
 	if (proto == htons(ETH_P_ARP))
 		return true;
 	if (proto != htons(ETH_P_IPV6))
 		return false;
-	ip = skb_header_pointer(skb, depth, sizeof(ip_copy), &ip_copy);
+	ip = skb_header_pointer(skb, l3, sizeof(ip_copy), &ip_copy);
 	if (!ip || ip->nexthdr != IPPROTO_ICMPV6)
 		return false;
-	icmp = skb_header_pointer(skb, depth + sizeof(*ip), sizeof(icmp_copy), &icmp_copy);
+	icmp = skb_header_pointer(skb, l3 + sizeof(*ip), sizeof(icmp_copy), &icmp_copy);
 	return icmp && icmp->icmp6_type >= NDISC_ROUTER_SOLICITATION && icmp->icmp6_type <= NDISC_REDIRECT;
 }
 
