@@ -83,13 +83,14 @@ static void flow_take_next(struct rp_flow *f, struct rp_device *rp, u64 now)
 		rp_stats_add(rp->stats, RP_GAPS_FILLED, f->window.stats.filled - filled);
 }
 
-static void flow_release_all(struct rp_flow *f, struct rp_device *rp, bool expired)
+/* the gap's time is up: all that is held goes on */
+static void flow_expire(struct rp_flow *f, struct rp_device *rp)
 {
-	struct rp_held *h = rp_window_release(&f->window, expired), *next;
+	struct rp_held *h = rp_window_release(&f->window, true), *next;
 
 	for (; h; h = next) {
 		next = h->next;
-		flow_unhold(f, rp, h, expired ? RP_RX_EXPIRED : RP_RX_FLUSHED);
+		flow_unhold(f, rp, h, RP_RX_EXPIRED);
 	}
 }
 
@@ -148,7 +149,7 @@ static void flow_check_gap(struct rp_flow *f, struct rp_device *rp)
 	}
 	trace_rocepath_gap_expired(rp->dev, f->qp->local_qpn, f->window.expected, f->window.held);
 	rp_count(rp, RP_GAPS_EXPIRED);
-	flow_release_all(f, rp, true);
+	flow_expire(f, rp);
 }
 
 static enum hrtimer_restart flow_timer(struct hrtimer *timer)
@@ -241,9 +242,16 @@ static void flow_hold(struct rp_flow *f, struct rp_device *rp, struct sk_buff *s
 
 static void flow_full(struct rp_flow *f, struct rp_device *rp, struct sk_buff *skb)
 {
-	flow_release_all(f, rp, false);
+	struct rp_held *own = flow_held(skb), *h, *next;
+
 	rp_count(rp, RP_RX_PASSED_FULL);
-	flow_ready(f, rp, skb);
+	for (h = rp_window_overflow(&f->window, own); h; h = next) {
+		next = h->next;
+		if (h == own)
+			flow_ready(f, rp, skb);
+		else
+			flow_unhold(f, rp, h, RP_RX_FLUSHED);
+	}
 	rp_event_cap(rp, "reorder buffer full: raise reorder-depth, reorder-flow-bytes or reorder-bytes");
 }
 
