@@ -96,8 +96,9 @@ static void control_bth(u8 *bth)
  *
  * Return: the packet, data at the Ethernet header, or NULL.
  */
-static struct sk_buff *control_build(struct rp_device *rp, const struct rp_envelope *e, u16 sport, u8 type,
-				     const void *body, u16 body_len, u64 seq, const struct rp_key *key)
+static struct sk_buff *control_build(struct rp_device *rp, const struct rp_envelope *e, u16 sport,
+				     u8 type, const void *body, u16 body_len, u64 seq,
+				     const struct rp_key *key)
 {
 	u16 payload = RP_UDP_LEN + RP_BTH_LEN + sizeof(struct rp_wire) + body_len + RP_ICRC_LEN;
 	u32 headroom = LL_RESERVED_SPACE(rp->dev) + VLAN_HLEN;
@@ -128,10 +129,12 @@ static struct sk_buff *control_build(struct rp_device *rp, const struct rp_envel
 	skb_put(skb, sizeof(struct rp_wire));
 	skb_put_data(skb, body, body_len);
 	control_addrs(l3, &addrs);
-	rp_wire_seal((struct rp_wire *)((u8 *)udp + RP_UDP_LEN + RP_BTH_LEN), type, body_len, rp->instance, seq, key, &addrs);
+	rp_wire_seal((struct rp_wire *)((u8 *)udp + RP_UDP_LEN + RP_BTH_LEN), type, body_len,
+		     rp->instance, seq, key, &addrs);
 
 	put_unaligned_le32(0, skb_put(skb, RP_ICRC_LEN));
-	if (rp_roce_parse(l3, skb_tail_pointer(skb) - l3, skb_tail_pointer(skb) - l3, &r) != RP_ROCE_OK) {
+	if (rp_roce_parse(l3, skb_tail_pointer(skb) - l3, skb_tail_pointer(skb) - l3, &r) !=
+	    RP_ROCE_OK) {
 		kfree_skb(skb);
 		return NULL;
 	}
@@ -161,7 +164,8 @@ static void control_send_hello(struct rp_device *rp, struct rp_peer *peer, bool 
 		spin_unlock_bh(&peer->lock);
 		return;
 	}
-	seq = rp_hello_fill(&peer->hello, &body, rp_qp_seen(), reply, stranger ? stranger : peer->hello.theirs,
+	seq = rp_hello_fill(&peer->hello, &body, rp_qp_seen(), reply,
+			    stranger ? stranger : peer->hello.theirs,
 			    READ_ONCE(rp->hello_interval_ms), now);
 	rp_peer_publish(peer, now);
 	spin_unlock_bh(&peer->lock);
@@ -175,7 +179,8 @@ static void control_send_hello(struct rp_device *rp, struct rp_peer *peer, bool 
 }
 
 /* a hello from a peer that we never sent to: answer the way it came */
-static void control_reverse_envelope(struct rp_peer *peer, const struct sk_buff *skb, u32 l3, const struct rp_roce *r)
+static void control_reverse_envelope(struct rp_peer *peer, const struct sk_buff *skb, u32 l3,
+				     const struct rp_roce *r)
 {
 	const u8 *mac = skb_mac_header(skb), *from = skb->data + l3;
 	u32 l2 = skb->data - mac + l3, ip = r->ipv6 ? sizeof(struct ipv6hdr) : sizeof(struct iphdr);
@@ -203,8 +208,8 @@ static void control_reverse_envelope(struct rp_peer *peer, const struct sk_buff 
 	e->vlan_tci = skb_vlan_tag_get(skb);
 }
 
-static void control_hello_rx(struct rp_device *rp, struct rp_peer *peer, const struct sk_buff *skb, u32 l3,
-			     const struct rp_roce *r, const struct rp_wire *w)
+static void control_hello_rx(struct rp_device *rp, struct rp_peer *peer, const struct sk_buff *skb,
+			     u32 l3, const struct rp_roce *r, const struct rp_wire *w)
 {
 	const struct rp_wire_hello *body = (const struct rp_wire_hello *)(w + 1);
 	u64 now = ktime_get_ns(), stranger = 0;
@@ -375,5 +380,6 @@ void rp_control_hello_work(struct work_struct *work)
 		cond_resched();
 	} while (idle);
 	if (netif_running(rp->dev))
-		queue_delayed_work(system_wq, &rp->hello_work, max(interval / RP_HELLO_ROUNDS, 1UL));
+		queue_delayed_work(system_wq, &rp->hello_work,
+				   max(interval / RP_HELLO_ROUNDS, 1UL));
 }

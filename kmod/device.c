@@ -288,7 +288,8 @@ static int device_ndo_vlan_rx_kill_vid(struct net_device *dev, __be16 proto, u16
 	return 0;
 }
 
-static int device_ndo_add_slave(struct net_device *dev, struct net_device *port_dev, struct netlink_ext_ack *extack)
+static int device_ndo_add_slave(struct net_device *dev, struct net_device *port_dev,
+				struct netlink_ext_ack *extack)
 {
 	ASSERT_RTNL();
 	return rp_port_add(netdev_priv(dev), port_dev, extack);
@@ -347,14 +348,17 @@ static void device_setup(struct net_device *dev)
 	dev->max_mtu = ETH_MAX_MTU;
 	dev->priv_flags &= ~(IFF_XMIT_DST_RELEASE | IFF_TX_SKB_SHARING);
 	dev->priv_flags |= IFF_NO_QUEUE | IFF_UNICAST_FLT | IFF_LIVE_ADDR_CHANGE;
-	dev->hw_features = RP_VLAN_FEATURES | NETIF_F_HW_VLAN_CTAG_RX | NETIF_F_HW_VLAN_CTAG_FILTER |
-			   NETIF_F_HW_VLAN_STAG_RX | NETIF_F_HW_VLAN_STAG_FILTER | NETIF_F_GSO_ENCAP_ALL;
-	dev->features |= dev->hw_features | NETIF_F_GRO | NETIF_F_HW_VLAN_CTAG_TX | NETIF_F_HW_VLAN_STAG_TX;
+	dev->hw_features = RP_VLAN_FEATURES | NETIF_F_HW_VLAN_CTAG_RX |
+			   NETIF_F_HW_VLAN_CTAG_FILTER | NETIF_F_HW_VLAN_STAG_RX |
+			   NETIF_F_HW_VLAN_STAG_FILTER | NETIF_F_GSO_ENCAP_ALL;
+	dev->features |= dev->hw_features | NETIF_F_GRO | NETIF_F_HW_VLAN_CTAG_TX |
+			 NETIF_F_HW_VLAN_STAG_TX;
 	rp_netdev_set_lltx(dev);
 	rp_netdev_set_netns_immutable(dev);
 }
 
-static int device_validate(struct nlattr *tb[], struct nlattr *data[], struct netlink_ext_ack *extack)
+static int device_validate(struct nlattr *tb[], struct nlattr *data[],
+			   struct netlink_ext_ack *extack)
 {
 	if (!tb[IFLA_ADDRESS])
 		return 0;
@@ -414,7 +418,8 @@ void rp_device_update_features(struct rp_device *rp)
 		tailroom = max(tailroom, dev->needed_tailroom);
 	}
 	rp->dev->vlan_features = vlan;
-	rp->dev->hw_enc_features = enc | NETIF_F_GSO_ENCAP_ALL | NETIF_F_HW_VLAN_CTAG_TX | NETIF_F_HW_VLAN_STAG_TX;
+	rp->dev->hw_enc_features = enc | NETIF_F_GSO_ENCAP_ALL | NETIF_F_HW_VLAN_CTAG_TX |
+				   NETIF_F_HW_VLAN_STAG_TX;
 	rp->dev->hard_header_len = hard_header_len;
 	rp->dev->needed_headroom = headroom;
 	rp->dev->needed_tailroom = tailroom;

@@ -24,7 +24,8 @@ static int rp_get_link_ksettings(struct net_device *dev, struct ethtool_link_kse
 	cmd->base.duplex = DUPLEX_UNKNOWN;
 	cmd->base.port = PORT_OTHER;
 	list_for_each_entry(port, &rp->port_list, list) {
-		if (!rp_port_has_carrier(port) || __ethtool_get_link_ksettings(port->dev, &port_cmd))
+		if (!rp_port_has_carrier(port) ||
+		    __ethtool_get_link_ksettings(port->dev, &port_cmd))
 			continue;
 		if (port_cmd.base.speed != SPEED_UNKNOWN)
 			speed += port_cmd.base.speed;

@@ -61,7 +61,8 @@ static void flow_ready(struct rp_flow *f, struct rp_device *rp, struct sk_buff *
 }
 
 /* a held packet leaves the window, to be counted as @why */
-static void flow_unhold(struct rp_flow *f, struct rp_device *rp, struct rp_held *h, enum rp_count why)
+static void flow_unhold(struct rp_flow *f, struct rp_device *rp, struct rp_held *h,
+			enum rp_count why)
 {
 	struct sk_buff *skb = flow_skb(h);
 
@@ -99,7 +100,8 @@ static struct rp_window_caps flow_caps(const struct rp_device *rp, u64 now)
 {
 	struct rp_window_caps caps = rp->caps;
 
-	if (unlikely(now < READ_ONCE(rp->port_failed_ns) + RP_FLOW_HURRY_NS) && READ_ONCE(rp->port_failed_ns))
+	if (unlikely(now < READ_ONCE(rp->port_failed_ns) + RP_FLOW_HURRY_NS) &&
+	    READ_ONCE(rp->port_failed_ns))
 		caps.gap_fixed_us = RP_FLOW_HURRY_GAP_US;
 	return caps;
 }
@@ -144,7 +146,8 @@ static void flow_check_gap(struct rp_flow *f, struct rp_device *rp)
 	}
 	if (f->overdue_ns != f->window.gap_ns) {
 		f->overdue_ns = f->window.gap_ns;
-		hrtimer_start(&f->timer, ns_to_ktime(now + RP_FLOW_OVERDUE_NS), HRTIMER_MODE_ABS_SOFT);
+		hrtimer_start(&f->timer, ns_to_ktime(now + RP_FLOW_OVERDUE_NS),
+			      HRTIMER_MODE_ABS_SOFT);
 		return;
 	}
 	trace_rocepath_gap_expired(rp->dev, f->qp->local_qpn, f->window.expected, f->window.held);
@@ -237,7 +240,8 @@ static void flow_hold(struct rp_flow *f, struct rp_device *rp, struct sk_buff *s
 	nf_reset_ct(skb);
 	percpu_counter_add(&rp->held_bytes, flow_held(skb)->bytes);
 	rp_count(rp, RP_RX_HELD);
-	trace_rocepath_hold(rp->dev, f->qp->local_qpn, flow_held(skb)->psn, f->window.expected, f->window.held);
+	trace_rocepath_hold(rp->dev, f->qp->local_qpn, flow_held(skb)->psn, f->window.expected,
+			    f->window.held);
 }
 
 static void flow_full(struct rp_flow *f, struct rp_device *rp, struct sk_buff *skb)
@@ -252,7 +256,9 @@ static void flow_full(struct rp_flow *f, struct rp_device *rp, struct sk_buff *s
 		else
 			flow_unhold(f, rp, h, RP_RX_FLUSHED);
 	}
-	rp_event_cap(rp, "reorder buffer full: raise reorder-depth, reorder-flow-bytes or reorder-bytes");
+	rp_event_cap(
+		rp,
+		"reorder buffer full: raise reorder-depth, reorder-flow-bytes or reorder-bytes");
 }
 
 /**
@@ -265,7 +271,8 @@ static void flow_full(struct rp_flow *f, struct rp_device *rp, struct sk_buff *s
  *
  * Context: softirq, RCU.
  */
-void rp_flow_rx(struct rp_flow *f, struct rp_device *rp, struct sk_buff *skb, const struct rp_roce *r, bool hold)
+void rp_flow_rx(struct rp_flow *f, struct rp_device *rp, struct sk_buff *skb,
+		const struct rp_roce *r, bool hold)
 {
 	struct rp_held *h = flow_held(skb);
 	struct rp_window_caps caps = {};
@@ -282,7 +289,8 @@ void rp_flow_rx(struct rp_flow *f, struct rp_device *rp, struct sk_buff *skb, co
 	if (hold) {
 		caps = flow_caps(rp, now);
 		/* each flow's share is bounded by caps.bytes, all together by this */
-		if (percpu_counter_read_positive(&rp->held_bytes) + h->bytes > READ_ONCE(rp->reorder_bytes))
+		if (percpu_counter_read_positive(&rp->held_bytes) + h->bytes >
+		    READ_ONCE(rp->reorder_bytes))
 			caps.bytes = 0;
 		if (h->psn != f->window.expected)
 			flow_make_room(f, h->psn);
@@ -295,7 +303,8 @@ void rp_flow_rx(struct rp_flow *f, struct rp_device *rp, struct sk_buff *skb, co
 			flow_take_next(f, rp, now);
 		break;
 	case RP_WINDOW_PASS:
-		rp_count(rp, rp_psn_diff(h->psn, f->window.expected) < 0 ? RP_RX_PASSED_OLD : RP_RX_PASSED_FAR);
+		rp_count(rp, rp_psn_diff(h->psn, f->window.expected) < 0 ? RP_RX_PASSED_OLD :
+									   RP_RX_PASSED_FAR);
 		flow_ready(f, rp, skb);
 		break;
 	case RP_WINDOW_HOLD:
@@ -373,7 +382,8 @@ void rp_flow_sent(struct rp_qp *qp, const struct rp_roce *r)
 		flow_seek(&qp->rx[RP_REQUESTS], rp, rp_psn_add(r->psn, 1), false);
 		break;
 	case RP_KIND_NAK:
-		if (RP_AETH_TYPE(r->syndrome) == RP_AETH_RNR_NAK || r->syndrome == RP_AETH_NAK_SEQUENCE)
+		if (RP_AETH_TYPE(r->syndrome) == RP_AETH_RNR_NAK ||
+		    r->syndrome == RP_AETH_NAK_SEQUENCE)
 			flow_seek(&qp->rx[RP_REQUESTS], rp, r->psn, true);
 		break;
 	case RP_KIND_READ:

@@ -38,7 +38,8 @@ struct rp_flow {
 
 void rp_flow_init(struct rp_flow *f, struct rp_qp *qp);
 void rp_flow_close(struct rp_flow *f);
-void rp_flow_rx(struct rp_flow *f, struct rp_device *rp, struct sk_buff *skb, const struct rp_roce *r, bool hold);
+void rp_flow_rx(struct rp_flow *f, struct rp_device *rp, struct sk_buff *skb,
+		const struct rp_roce *r, bool hold);
 void rp_flow_sent(struct rp_qp *qp, const struct rp_roce *r);
 void rp_flow_hurry(struct rp_flow *f);
 void rp_flow_snapshot(struct rp_flow *f, struct rp_window *w);

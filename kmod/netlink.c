@@ -32,11 +32,13 @@ struct rp_device *rp_nl_device(struct genl_info *info, int attr)
 	}
 	dev = __dev_get_by_index(genl_info_net(info), nla_get_u32(info->attrs[attr]));
 	if (!dev) {
-		NL_SET_ERR_MSG_ATTR(info->extack, info->attrs[attr], "No such device in this network namespace");
+		NL_SET_ERR_MSG_ATTR(info->extack, info->attrs[attr],
+				    "No such device in this network namespace");
 		return ERR_PTR(-ENODEV);
 	}
 	if (!rp_is_device(dev)) {
-		NL_SET_ERR_MSG_ATTR(info->extack, info->attrs[attr], "Not a rocepath device: ip link add NAME type rocepath makes one");
+		NL_SET_ERR_MSG_ATTR(info->extack, info->attrs[attr],
+				    "Not of type rocepath: ip link add NAME type rocepath");
 		return ERR_PTR(-EOPNOTSUPP);
 	}
 	return netdev_priv(dev);
@@ -53,7 +55,8 @@ struct rp_device *rp_nl_device(struct genl_info *info, int attr)
  * Return: bytes, 0 at the end, or a negative errno.
  */
 int rp_nl_dump_devices(struct sk_buff *skb, struct netlink_callback *cb, int filter_attr,
-		       int (*one)(struct sk_buff *skb, struct netlink_callback *cb, struct rp_device *rp))
+		       int (*one)(struct sk_buff *skb, struct netlink_callback *cb,
+				  struct rp_device *rp))
 {
 	struct nlattr **attrs = rp_genl_dump_attrs(cb);
 	struct net *net = sock_net(skb->sk);
@@ -91,7 +94,8 @@ int rp_nl_dump_devices(struct sk_buff *skb, struct netlink_callback *cb, int fil
  */
 void *rp_nl_dump_put(struct sk_buff *skb, struct netlink_callback *cb, u8 cmd)
 {
-	void *hdr = genlmsg_put(skb, NETLINK_CB(cb->skb).portid, cb->nlh->nlmsg_seq, &rp_genl_family, NLM_F_MULTI, cmd);
+	void *hdr = genlmsg_put(skb, NETLINK_CB(cb->skb).portid, cb->nlh->nlmsg_seq,
+				&rp_genl_family, NLM_F_MULTI, cmd);
 
 	if (hdr)
 		genl_dump_check_consistent(cb, hdr);
@@ -118,7 +122,8 @@ int rp_nl_put_stats(struct sk_buff *skb, int attr, const char *const *name, cons
 	for (i = 0; i < n; i++) {
 		stat = nla_nest_start(skb, ROCEPATH_A_STATS_STAT);
 		if (!stat || nla_put_string(skb, ROCEPATH_A_STAT_NAME, name[i]) ||
-		    nla_put_u64_64bit(skb, ROCEPATH_A_STAT_VALUE, value[i], ROCEPATH_A_STAT_UNSPEC)) {
+		    nla_put_u64_64bit(skb, ROCEPATH_A_STAT_VALUE, value[i],
+				      ROCEPATH_A_STAT_UNSPEC)) {
 			nla_nest_cancel(skb, list);
 			return -EMSGSIZE;
 		}

@@ -13,16 +13,18 @@ extern struct genl_family rp_genl_family;
 
 /* events; netlink_event.c */
 void rp_event_port(const struct rp_port *port, enum rocepath_event event, const char *reason);
-void rp_event_peer(const struct rp_device *rp, const struct in6_addr *address, enum rocepath_event event,
-		   const char *reason);
+void rp_event_peer(const struct rp_device *rp, const struct in6_addr *address,
+		   enum rocepath_event event, const char *reason);
 void rp_event_cap(struct rp_device *rp, const char *reason);
 
 /* what the handlers share; netlink.c */
 struct rp_device *rp_nl_device(struct genl_info *info, int attr);
 int rp_nl_dump_devices(struct sk_buff *skb, struct netlink_callback *cb, int filter_attr,
-		       int (*one)(struct sk_buff *skb, struct netlink_callback *cb, struct rp_device *rp));
+		       int (*one)(struct sk_buff *skb, struct netlink_callback *cb,
+				  struct rp_device *rp));
 void *rp_nl_dump_put(struct sk_buff *skb, struct netlink_callback *cb, u8 cmd);
-int rp_nl_put_stats(struct sk_buff *skb, int attr, const char *const *name, const u64 *value, int n);
+int rp_nl_put_stats(struct sk_buff *skb, int attr, const char *const *name, const u64 *value,
+		    int n);
 
 /* handlers; netlink_device.c */
 extern const struct nla_policy rp_nl_device_policy[ROCEPATH_A_DEVICE_MAX + 1];

@@ -18,7 +18,8 @@ static struct netlink_range_validation range_holddown_ms = { .max = 3600000 };
 
 const struct nla_policy rp_nl_device_policy[ROCEPATH_A_DEVICE_MAX + 1] = {
 	[ROCEPATH_A_DEVICE_IFINDEX] = NLA_POLICY_MIN(NLA_U32, 1),
-	[ROCEPATH_A_DEVICE_SCHEDULER] = { .type = NLA_NUL_STRING, .len = ROCEPATH_SCHEDULER_NAME_LEN - 1 },
+	[ROCEPATH_A_DEVICE_SCHEDULER] = { .type = NLA_NUL_STRING,
+					  .len = ROCEPATH_SCHEDULER_NAME_LEN - 1 },
 	[ROCEPATH_A_DEVICE_ENTROPY] = NLA_POLICY_FULL_RANGE(NLA_U32, &range_entropy),
 	[ROCEPATH_A_DEVICE_EVS] = NLA_POLICY_FULL_RANGE(NLA_U32, &range_evs),
 	[ROCEPATH_A_DEVICE_GAP_TIMEOUT_US] = NLA_POLICY_FULL_RANGE(NLA_U32, &range_gap_us),
@@ -82,14 +83,14 @@ static int device_put(struct sk_buff *skb, struct rp_device *rp)
 	if (nla_put_u32(skb, ROCEPATH_A_DEVICE_IFINDEX, rp->dev->ifindex) ||
 	    nla_put_string(skb, ROCEPATH_A_DEVICE_NAME, rp->dev->name) ||
 	    nla_put_string(skb, ROCEPATH_A_DEVICE_SCHEDULER, rp->sched->name) ||
-	    device_put_knobs(skb, rp) ||
-	    nla_put_u32(skb, ROCEPATH_A_DEVICE_PORTS, n) ||
+	    device_put_knobs(skb, rp) || nla_put_u32(skb, ROCEPATH_A_DEVICE_PORTS, n) ||
 	    nla_put_u32(skb, ROCEPATH_A_DEVICE_PORTS_UP, ports->paths.ports_up) ||
 	    nla_put_u32(skb, ROCEPATH_A_DEVICE_PEERS, READ_ONCE(rp->peer_count)) ||
 	    nla_put_u32(skb, ROCEPATH_A_DEVICE_FLOWS, rp_qp_count(rp, NULL)) ||
 	    nla_put_u32(skb, ROCEPATH_A_DEVICE_HELD_BYTES, rp_device_held_bytes(rp)) ||
 	    nla_put_u8(skb, ROCEPATH_A_DEVICE_REORDERS, rp_qp_seen()) ||
-	    nla_put_u64_64bit(skb, ROCEPATH_A_DEVICE_INSTANCE, rp->instance, ROCEPATH_A_DEVICE_PAD) ||
+	    nla_put_u64_64bit(skb, ROCEPATH_A_DEVICE_INSTANCE, rp->instance,
+			      ROCEPATH_A_DEVICE_PAD) ||
 	    rp_nl_put_stats(skb, ROCEPATH_A_DEVICE_STATS, rp_count_name, stats, RP_COUNTS))
 		return -EMSGSIZE;
 	return 0;
@@ -156,7 +157,8 @@ static int device_check_gap(const struct rp_device *rp, struct genl_info *info)
 
 	if (lo <= hi)
 		return 0;
-	NL_SET_ERR_MSG_ATTR(info->extack, floor ? floor : ceiling, "The floor of the gap timeout is above its ceiling: set both");
+	NL_SET_ERR_MSG_ATTR(info->extack, floor ? floor : ceiling,
+			    "The floor of the gap timeout is above its ceiling: set both");
 	return -EINVAL;
 }
 
@@ -169,7 +171,8 @@ static int device_check_holddown(const struct rp_device *rp, struct genl_info *i
 
 	if (lo <= hi)
 		return 0;
-	NL_SET_ERR_MSG_ATTR(info->extack, first ? first : most, "The first hold-down is longer than the longest: set both");
+	NL_SET_ERR_MSG_ATTR(info->extack, first ? first : most,
+			    "The first hold-down is longer than the longest: set both");
 	return -EINVAL;
 }
 
@@ -180,7 +183,8 @@ static int device_check_mask(struct genl_info *info)
 
 	if (!mask || is_power_of_2((mask >> __ffs(mask)) + 1ULL))
 		return 0;
-	NL_SET_ERR_MSG_ATTR(info->extack, attr, "The bits of a mark mask must be next to each other");
+	NL_SET_ERR_MSG_ATTR(info->extack, attr,
+			    "The bits of a mark mask must be next to each other");
 	return -EINVAL;
 }
 

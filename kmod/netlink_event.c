@@ -7,8 +7,8 @@
 #include "netlink.h"
 #include "port.h"
 
-static void event_send(const struct rp_device *rp, enum rocepath_event event, const struct rp_port *port,
-		       const struct in6_addr *peer, const char *reason)
+static void event_send(const struct rp_device *rp, enum rocepath_event event,
+		       const struct rp_port *port, const struct in6_addr *peer, const char *reason)
 {
 	struct net *net = dev_net(rp->dev);
 	struct sk_buff *skb;
@@ -26,7 +26,8 @@ static void event_send(const struct rp_device *rp, enum rocepath_event event, co
 	    nla_put_u32(skb, ROCEPATH_A_EVENT_DEVICE, rp->dev->ifindex) ||
 	    nla_put_string(skb, ROCEPATH_A_EVENT_DEVICE_NAME, rp->dev->name) ||
 	    nla_put_string(skb, ROCEPATH_A_EVENT_REASON, reason) ||
-	    nla_put_u64_64bit(skb, ROCEPATH_A_EVENT_TIME_NS, ktime_get_real_ns(), ROCEPATH_A_EVENT_PAD))
+	    nla_put_u64_64bit(skb, ROCEPATH_A_EVENT_TIME_NS, ktime_get_real_ns(),
+			      ROCEPATH_A_EVENT_PAD))
 		goto fail;
 	if (port && (nla_put_u32(skb, ROCEPATH_A_EVENT_PORT, port->dev->ifindex) ||
 		     nla_put_string(skb, ROCEPATH_A_EVENT_PORT_NAME, port->dev->name)))
@@ -63,8 +64,8 @@ void rp_event_port(const struct rp_port *port, enum rocepath_event event, const 
  *
  * Context: any but hard irq.
  */
-void rp_event_peer(const struct rp_device *rp, const struct in6_addr *address, enum rocepath_event event,
-		   const char *reason)
+void rp_event_peer(const struct rp_device *rp, const struct in6_addr *address,
+		   enum rocepath_event event, const char *reason)
 {
 	event_send(rp, event, NULL, address, reason);
 }

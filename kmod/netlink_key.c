@@ -20,7 +20,8 @@ const struct nla_policy rp_nl_key_policy[ROCEPATH_A_KEY_MAX + 1] = {
 const struct nla_policy rp_nl_class_policy[ROCEPATH_A_CLASS_MAX + 1] = {
 	[ROCEPATH_A_CLASS_DEVICE] = NLA_POLICY_MIN(NLA_U32, 1),
 	[ROCEPATH_A_CLASS_ID] = NLA_POLICY_FULL_RANGE(NLA_U32, &range_class),
-	[ROCEPATH_A_CLASS_SCHEDULER] = { .type = NLA_NUL_STRING, .len = ROCEPATH_SCHEDULER_NAME_LEN - 1 },
+	[ROCEPATH_A_CLASS_SCHEDULER] = { .type = NLA_NUL_STRING,
+					 .len = ROCEPATH_SCHEDULER_NAME_LEN - 1 },
 };
 
 /* args[1]: keys of this device that are done */
@@ -89,7 +90,8 @@ static int keyring_slot(const struct rp_keys *keys, u8 id)
 
 static struct rp_keyring *keyring_copy(const struct rp_device *rp)
 {
-	struct rp_keyring *ring = kzalloc(sizeof(*ring), GFP_KERNEL), *old = rtnl_dereference(rp->keyring);
+	struct rp_keyring *ring = kzalloc(sizeof(*ring), GFP_KERNEL),
+			  *old = rtnl_dereference(rp->keyring);
 
 	if (ring && old)
 		ring->keys = old->keys;
@@ -98,7 +100,8 @@ static struct rp_keyring *keyring_copy(const struct rp_device *rp)
 
 static int key_set(struct rp_device *rp, struct genl_info *info)
 {
-	const struct nlattr *secret = info->attrs[ROCEPATH_A_KEY_SECRET], *active = info->attrs[ROCEPATH_A_KEY_ACTIVE];
+	const struct nlattr *secret = info->attrs[ROCEPATH_A_KEY_SECRET],
+			    *active = info->attrs[ROCEPATH_A_KEY_ACTIVE];
 	struct rp_keyring *ring;
 	struct rp_key *key;
 	int slot;
@@ -113,7 +116,7 @@ static int key_set(struct rp_device *rp, struct genl_info *info)
 	slot = keyring_slot(&ring->keys, nla_get_u8(info->attrs[ROCEPATH_A_KEY_ID]));
 	if (slot < 0) {
 		NL_SET_ERR_MSG_ATTR(info->extack, info->attrs[ROCEPATH_A_KEY_ID],
-				    "There are two keys already: delete the one that is no longer used");
+				    "There are two keys already: delete the older one first");
 		goto refuse;
 	}
 	key = &ring->keys.key[slot];
@@ -152,7 +155,8 @@ static int key_del(struct rp_device *rp, struct genl_info *info)
 		return -ENOMEM;
 	slot = keyring_slot(&ring->keys, nla_get_u8(info->attrs[ROCEPATH_A_KEY_ID]));
 	if (slot < 0 || !ring->keys.key[slot].valid) {
-		NL_SET_ERR_MSG_ATTR(info->extack, info->attrs[ROCEPATH_A_KEY_ID], "There is no key with this id");
+		NL_SET_ERR_MSG_ATTR(info->extack, info->attrs[ROCEPATH_A_KEY_ID],
+				    "There is no key with this id");
 		kfree_sensitive(ring);
 		return -ENOENT;
 	}
@@ -241,8 +245,10 @@ static int class_set(struct rp_device *rp, struct genl_info *info)
 	const struct rp_sched_ops *sched = NULL;
 	const char *name;
 
-	if (GENL_REQ_ATTR_CHECK(info, ROCEPATH_A_CLASS_ID) || GENL_REQ_ATTR_CHECK(info, ROCEPATH_A_CLASS_SCHEDULER)) {
-		NL_SET_ERR_MSG(info->extack, "A class is set with its id, 0 to 63, and a scheduler");
+	if (GENL_REQ_ATTR_CHECK(info, ROCEPATH_A_CLASS_ID) ||
+	    GENL_REQ_ATTR_CHECK(info, ROCEPATH_A_CLASS_SCHEDULER)) {
+		NL_SET_ERR_MSG(info->extack,
+			       "A class is set with its id, 0 to 63, and a scheduler");
 		return -EINVAL;
 	}
 	name = nla_data(info->attrs[ROCEPATH_A_CLASS_SCHEDULER]);

@@ -33,7 +33,8 @@ static int peer_put(struct sk_buff *skb, struct rp_device *rp, struct rp_peer *p
 	if (!h.heard_ns)
 		return 0;
 	if (nla_put_u8(skb, ROCEPATH_A_PEER_KEY_ID, h.key_id) ||
-	    nla_put_u64_64bit(skb, ROCEPATH_A_PEER_HELLO_AGE_MS, div_u64(ktime_get_ns() - h.heard_ns, NSEC_PER_MSEC),
+	    nla_put_u64_64bit(skb, ROCEPATH_A_PEER_HELLO_AGE_MS,
+			      div_u64(ktime_get_ns() - h.heard_ns, NSEC_PER_MSEC),
 			      ROCEPATH_A_PEER_PAD) ||
 	    nla_put_u32(skb, ROCEPATH_A_PEER_RTT_US, h.rtt_us))
 		return -EMSGSIZE;
@@ -78,7 +79,8 @@ int rp_nl_peer_dump(struct sk_buff *skb, struct netlink_callback *cb)
 	return rp_nl_dump_devices(skb, cb, ROCEPATH_A_PEER_DEVICE, peer_dump_one);
 }
 
-static int flow_put_window(struct sk_buff *skb, int attr, struct rp_flow *f, const struct rp_window_caps *caps)
+static int flow_put_window(struct sk_buff *skb, int attr, struct rp_flow *f,
+			   const struct rp_window_caps *caps)
 {
 	struct rp_window w;
 	struct nlattr *nest;
@@ -91,11 +93,15 @@ static int flow_put_window(struct sk_buff *skb, int attr, struct rp_flow *f, con
 	    nla_put_u32(skb, ROCEPATH_A_WINDOW_HELD, w.held) ||
 	    nla_put_u32(skb, ROCEPATH_A_WINDOW_HELD_BYTES, w.held_bytes) ||
 	    nla_put_u32(skb, ROCEPATH_A_WINDOW_HELD_MAX, w.stats.held_max) ||
-	    nla_put_u64_64bit(skb, ROCEPATH_A_WINDOW_HELD_TOTAL, w.stats.held, ROCEPATH_A_WINDOW_PAD) ||
+	    nla_put_u64_64bit(skb, ROCEPATH_A_WINDOW_HELD_TOTAL, w.stats.held,
+			      ROCEPATH_A_WINDOW_PAD) ||
 	    nla_put_u32(skb, ROCEPATH_A_WINDOW_GAP_TIMEOUT_US, rp_window_timeout_us(&w, caps)) ||
-	    nla_put_u64_64bit(skb, ROCEPATH_A_WINDOW_GAPS_FILLED, w.stats.filled, ROCEPATH_A_WINDOW_PAD) ||
-	    nla_put_u64_64bit(skb, ROCEPATH_A_WINDOW_GAPS_EXPIRED, w.stats.expired, ROCEPATH_A_WINDOW_PAD) ||
-	    nla_put_u64_64bit(skb, ROCEPATH_A_WINDOW_REWINDS, w.stats.rewinds, ROCEPATH_A_WINDOW_PAD)) {
+	    nla_put_u64_64bit(skb, ROCEPATH_A_WINDOW_GAPS_FILLED, w.stats.filled,
+			      ROCEPATH_A_WINDOW_PAD) ||
+	    nla_put_u64_64bit(skb, ROCEPATH_A_WINDOW_GAPS_EXPIRED, w.stats.expired,
+			      ROCEPATH_A_WINDOW_PAD) ||
+	    nla_put_u64_64bit(skb, ROCEPATH_A_WINDOW_REWINDS, w.stats.rewinds,
+			      ROCEPATH_A_WINDOW_PAD)) {
 		nla_nest_cancel(skb, nest);
 		return -EMSGSIZE;
 	}
@@ -111,8 +117,10 @@ static int flow_put(struct sk_buff *skb, struct rp_qp *qp, struct rp_device *rp)
 	    nla_put_u32(skb, ROCEPATH_A_FLOW_REMOTE_QPN, qp->remote_qpn) ||
 	    nla_put_u32(skb, ROCEPATH_A_FLOW_QP_TYPE, qp->type) ||
 	    nla_put_u32(skb, ROCEPATH_A_FLOW_PATH_MTU, qp->path_mtu) ||
-	    nla_put_u64_64bit(skb, ROCEPATH_A_FLOW_TX_PACKETS, READ_ONCE(qp->tx_packets), ROCEPATH_A_FLOW_PAD) ||
-	    nla_put_u64_64bit(skb, ROCEPATH_A_FLOW_TX_SPRAYED, READ_ONCE(qp->tx_sprayed), ROCEPATH_A_FLOW_PAD) ||
+	    nla_put_u64_64bit(skb, ROCEPATH_A_FLOW_TX_PACKETS, READ_ONCE(qp->tx_packets),
+			      ROCEPATH_A_FLOW_PAD) ||
+	    nla_put_u64_64bit(skb, ROCEPATH_A_FLOW_TX_SPRAYED, READ_ONCE(qp->tx_sprayed),
+			      ROCEPATH_A_FLOW_PAD) ||
 	    flow_put_window(skb, ROCEPATH_A_FLOW_REQUESTS, &qp->rx[RP_REQUESTS], &rp->caps) ||
 	    flow_put_window(skb, ROCEPATH_A_FLOW_RESPONSES, &qp->rx[RP_RESPONSES], &rp->caps))
 		return -EMSGSIZE;
@@ -160,7 +168,9 @@ full:
 
 static int flow_dump_one(struct sk_buff *skb, struct netlink_callback *cb, struct rp_device *rp)
 {
-	struct flow_dump d = { .skb = skb, .cb = cb, .rp = rp, .bucket = cb->args[1], .last_bucket = ULONG_MAX };
+	struct flow_dump d = {
+		.skb = skb, .cb = cb, .rp = rp, .bucket = cb->args[1], .last_bucket = ULONG_MAX
+	};
 
 	return rp_qp_for_each(flow_dump_qp, &d, &d.bucket);
 }

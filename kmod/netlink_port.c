@@ -23,7 +23,9 @@ static u32 port_share(const struct rp_port *port, u32 whole)
 {
 	const struct rp_ports *ports = rtnl_dereference(port->rp->ports);
 
-	return ports->paths.slots ? div_u64((u64)ports->paths.share[port->index] * whole, ports->paths.slots) : 0;
+	return ports->paths.slots ?
+		       div_u64((u64)ports->paths.share[port->index] * whole, ports->paths.slots) :
+		       0;
 }
 
 static int port_put(struct sk_buff *skb, const struct rp_port *port)
@@ -41,7 +43,8 @@ static int port_put(struct sk_buff *skb, const struct rp_port *port)
 	    nla_put_u32(skb, ROCEPATH_A_PORT_STATE, port->holddown.state) ||
 	    nla_put_string(skb, ROCEPATH_A_PORT_REASON, rp_port_reason(port)) ||
 	    nla_put_u32(skb, ROCEPATH_A_PORT_WEIGHT, port->weight) ||
-	    nla_put_u64_64bit(skb, ROCEPATH_A_PORT_SINCE_MS, div_u64(now - port->holddown.since_ns, NSEC_PER_MSEC),
+	    nla_put_u64_64bit(skb, ROCEPATH_A_PORT_SINCE_MS,
+			      div_u64(now - port->holddown.since_ns, NSEC_PER_MSEC),
 			      ROCEPATH_A_PORT_PAD) ||
 	    nla_put_u32(skb, ROCEPATH_A_PORT_HOLDDOWN_LEFT_MS, left) ||
 	    nla_put_u32(skb, ROCEPATH_A_PORT_FLAPS, port->holddown.flaps) ||
@@ -60,7 +63,8 @@ static struct rp_port *nl_port(struct genl_info *info)
 		NL_SET_ERR_MSG(info->extack, "Which port? Its ifindex is missing");
 		return ERR_PTR(-EINVAL);
 	}
-	dev = __dev_get_by_index(genl_info_net(info), nla_get_u32(info->attrs[ROCEPATH_A_PORT_IFINDEX]));
+	dev = __dev_get_by_index(genl_info_net(info),
+				 nla_get_u32(info->attrs[ROCEPATH_A_PORT_IFINDEX]));
 	if (!dev) {
 		NL_SET_ERR_MSG_ATTR(info->extack, info->attrs[ROCEPATH_A_PORT_IFINDEX],
 				    "No such netdevice in this network namespace");
@@ -70,7 +74,7 @@ static struct rp_port *nl_port(struct genl_info *info)
 	if (port)
 		return port;
 	NL_SET_ERR_MSG_ATTR(info->extack, info->attrs[ROCEPATH_A_PORT_IFINDEX],
-			    "Not a port of a rocepath device: ip link set NAME master DEVICE makes it one");
+			    "Not a port: ip link set NAME master DEVICE makes it one");
 	return ERR_PTR(-EOPNOTSUPP);
 }
 

@@ -76,7 +76,8 @@ __be16 rp_parse_l3(const struct sk_buff *skb, u32 offset, __be16 proto, u32 *l3)
  *
  * Context: any.
  */
-enum rp_roce_verdict rp_parse(struct sk_buff *skb, u32 offset, __be16 proto, struct rp_roce *r, u32 *l3)
+enum rp_roce_verdict rp_parse(struct sk_buff *skb, u32 offset, __be16 proto, struct rp_roce *r,
+			      u32 *l3)
 {
 	proto = rp_parse_l3(skb, offset, proto, l3);
 	offset = *l3;

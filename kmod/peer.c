@@ -133,7 +133,8 @@ void rp_peer_publish(struct rp_peer *peer, u64 now_ns)
  *
  * Context: bottom halves off.
  */
-void rp_peer_learn_envelope(struct rp_device *rp, struct rp_peer *peer, const struct sk_buff *skb, u32 l3)
+void rp_peer_learn_envelope(struct rp_device *rp, struct rp_peer *peer, const struct sk_buff *skb,
+			    u32 l3)
 {
 	bool ipv4 = skb->data[l3] >> 4 == 4;
 	u32 len = l3 + (ipv4 ? sizeof(struct iphdr) : sizeof(struct ipv6hdr));

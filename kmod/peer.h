@@ -82,7 +82,8 @@ struct rp_peer *rp_peer_get(struct rp_device *rp, const struct in6_addr *address
 void rp_peer_put(struct rp_peer *peer);
 void rp_peer_remove(struct rp_device *rp, struct rp_peer *peer);
 void rp_peer_publish(struct rp_peer *peer, u64 now_ns);
-void rp_peer_learn_envelope(struct rp_device *rp, struct rp_peer *peer, const struct sk_buff *skb, u32 l3);
+void rp_peer_learn_envelope(struct rp_device *rp, struct rp_peer *peer, const struct sk_buff *skb,
+			    u32 l3);
 
 int rp_peers_init(struct rp_device *rp);
 void rp_peers_exit(struct rp_device *rp);

@@ -170,7 +170,7 @@ static void port_schedule_holddown(struct rp_device *rp, const struct rp_port *p
 	u64 now = ktime_get_ns();
 	u64 left = port->holddown.until_ns > now ? port->holddown.until_ns - now : 0;
 
-	/* each port that is held down asks for its own time: the earliest one wins, the rest follow from there */
+	/* the work asks each port anew: the earliest wins, the rest follow from there */
 	if (!delayed_work_pending(&rp->holddown_work))
 		queue_delayed_work(system_wq, &rp->holddown_work, nsecs_to_jiffies(left) + 1);
 	else
@@ -186,8 +186,10 @@ static void port_changed(struct rp_port *port, enum rocepath_event event)
 	rp_device_update_carrier(rp);
 	rp_event_port(port, event, rp_port_reason(port));
 	netdev_info(rp->dev, "port %s: %s (%s)\n", port->dev->name,
-		    event == ROCEPATH_EVENT_PORT_UP ? "up" :
-		    event == ROCEPATH_EVENT_PORT_HOLDDOWN ? "held down" : "down", rp_port_reason(port));
+		    event == ROCEPATH_EVENT_PORT_UP	  ? "up" :
+		    event == ROCEPATH_EVENT_PORT_HOLDDOWN ? "held down" :
+							    "down",
+		    rp_port_reason(port));
 }
 
 static int port_hurry_qp(struct rp_qp *qp, void *arg)
@@ -217,7 +219,7 @@ static void port_check(struct rp_port *port)
 	if (!rp_port_has_carrier(port)) {
 		if (rp_holddown_down(&port->holddown, now)) {
 			port_hurry_flows(rp);
-			/* a packet that saw the carrier just before is still on its way into the queue */
+			/* who saw the carrier just before may still be filling the queue */
 			synchronize_net();
 			port_count_lost(port);
 			port_changed(port, ROCEPATH_EVENT_PORT_DOWN);
@@ -263,7 +265,8 @@ void rp_port_holddown_work(struct work_struct *work)
 	rtnl_unlock();
 }
 
-static int port_refuse(const struct rp_device *rp, struct net_device *dev, struct netlink_ext_ack *extack)
+static int port_refuse(const struct rp_device *rp, struct net_device *dev,
+		       struct netlink_ext_ack *extack)
 {
 	if (dev == rp->dev) {
 		NL_SET_ERR_MSG(extack, "A device cannot be a port of itself");
@@ -281,12 +284,15 @@ static int port_refuse(const struct rp_device *rp, struct net_device *dev, struc
 		NL_SET_ERR_MSG(extack, "Port and device must be in the same network namespace");
 		return -EXDEV;
 	}
-	if (netdev_has_upper_dev(dev, rp->dev) || netdev_is_rx_handler_busy(dev) || netdev_master_upper_dev_get(dev)) {
-		NL_SET_ERR_MSG(extack, "Already a port of this or another device (bridge, bond, macvlan, ...): take it out there first");
+	if (netdev_has_upper_dev(dev, rp->dev) || netdev_is_rx_handler_busy(dev) ||
+	    netdev_master_upper_dev_get(dev)) {
+		NL_SET_ERR_MSG(extack,
+			       "Already a port of a device, bridge, bond or macvlan: take it out there");
 		return -EBUSY;
 	}
 	if (netdev_has_upper_dev(rp->dev, dev)) {
-		NL_SET_ERR_MSG(extack, "This device is below that one: a device cannot be inside itself");
+		NL_SET_ERR_MSG(extack,
+			       "This device is below that one: a device cannot be inside itself");
 		return -ELOOP;
 	}
 	if (dev->features & NETIF_F_VLAN_CHALLENGED && vlan_uses_dev(rp->dev)) {
@@ -306,7 +312,8 @@ static int port_free_index(const struct rp_device *rp)
 	return find_first_zero_bit(&used, ROCEPATH_PORTS_MAX);
 }
 
-static int port_set_address(struct net_device *dev, const u8 *address, struct netlink_ext_ack *extack)
+static int port_set_address(struct net_device *dev, const u8 *address,
+			    struct netlink_ext_ack *extack)
 {
 	struct sockaddr sa = { .sa_family = dev->type };
 
@@ -351,7 +358,8 @@ static int port_conform(struct rp_port *port, struct netlink_ext_ack *extack)
 	err = port_set_address(dev, rp->dev->dev_addr, extack);
 	if (err) {
 		if (extack && !extack->_msg)
-			NL_SET_ERR_MSG(extack, "The port does not take the device's MAC address; set it down first");
+			NL_SET_ERR_MSG(extack,
+				       "The port does not take the MAC address: set it down first");
 		goto err_mtu;
 	}
 	rp_netdev_no_addrconf(dev, true);
@@ -540,9 +548,9 @@ void rp_port_del(struct rp_port *port)
 	rp_device_update_features(rp);
 	rp_device_update_carrier(rp);
 	netdev_info(rp->dev, "port %s removed\n", dev->name);
-	if (ether_addr_equal(port->orig_addr, rp->dev->dev_addr) && rp->dev->reg_state == NETREG_REGISTERED)
-		netdev_info(rp->dev, "keeps the MAC address of %s: give one of them another if both stay in one network\n",
-			    dev->name);
+	if (ether_addr_equal(port->orig_addr, rp->dev->dev_addr) &&
+	    rp->dev->reg_state == NETREG_REGISTERED)
+		netdev_info(rp->dev, "keeps the MAC address of %s\n", dev->name);
 	netdev_put(dev, &port->dev_tracker);
 	call_rcu(&port->rcu, port_free_rcu);
 }

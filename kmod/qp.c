@@ -164,7 +164,8 @@ static void qp_connected(const struct ib_qp *ib_qp, const struct ib_qp_attr *att
 		rp_flow_init(&qp->rx[i], qp);
 		qp->tx[i].hash = remote_hash(&qp->peer_address, qp->remote_qpn) + i;
 	}
-	rp_window_init_requests(&qp->rx[RP_REQUESTS].window, attr->rq_psn & RP_PSN_MASK, qp->type == ROCEPATH_QP_UC);
+	rp_window_init_requests(&qp->rx[RP_REQUESTS].window, attr->rq_psn & RP_PSN_MASK,
+				qp->type == ROCEPATH_QP_UC);
 
 	spin_lock_irqsave(&qp_lock, flags);
 	/* one that failed on its way before, or whose end we did not see */
@@ -176,7 +177,8 @@ static void qp_connected(const struct ib_qp *ib_qp, const struct ib_qp_attr *att
 		kfree(qp);
 	} else {
 		hlist_add_head_rcu(&qp->by_local, local_bucket(qp->local_qpn));
-		hlist_add_head_rcu(&qp->by_remote, remote_bucket(&qp->peer_address, qp->remote_qpn));
+		hlist_add_head_rcu(&qp->by_remote,
+				   remote_bucket(&qp->peer_address, qp->remote_qpn));
 		qp_count++;
 	}
 	spin_unlock_irqrestore(&qp_lock, flags);
@@ -301,7 +303,8 @@ static int qp_count_one(struct rp_qp *qp, void *arg)
 {
 	struct qp_counting *c = arg;
 
-	if (rcu_access_pointer(qp->rp) == c->rp && (!c->peer || rcu_access_pointer(qp->peer) == c->peer))
+	if (rcu_access_pointer(qp->rp) == c->rp &&
+	    (!c->peer || rcu_access_pointer(qp->peer) == c->peer))
 		c->n++;
 	return 0;
 }
@@ -326,7 +329,8 @@ u32 rp_qp_count(const struct rp_device *rp, const struct rp_peer *peer)
 static int qp_modify_handler(struct kprobe *probe, struct pt_regs *regs)
 {
 	const struct ib_qp *qp = (const struct ib_qp *)regs_get_kernel_argument(regs, 0);
-	const struct ib_qp_attr *attr = (const struct ib_qp_attr *)regs_get_kernel_argument(regs, 1);
+	const struct ib_qp_attr *attr =
+		(const struct ib_qp_attr *)regs_get_kernel_argument(regs, 1);
 	int mask = (int)regs_get_kernel_argument(regs, 2);
 
 	if (!(mask & IB_QP_STATE))
@@ -413,7 +417,8 @@ static int qp_module_event(struct notifier_block *nb, unsigned long event, void 
 	if (event == MODULE_STATE_COMING) {
 		err = qp_probe_add();
 		if (err)
-			pr_warn("rocepath: cannot watch QPs (error %d): order is not restored, peers will not spray to this host\n", err);
+			pr_warn("rocepath: cannot watch QPs (error %d): order is not restored, peers will not spray to this host\n",
+				err);
 	} else if (event == MODULE_STATE_GOING) {
 		qp_probe_remove();
 	}

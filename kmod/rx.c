@@ -41,7 +41,8 @@ void rp_rx_deliver(struct rp_device *rp, struct sk_buff *skb)
 
 static bool rx_is_ordered(enum rp_kind kind)
 {
-	return kind == RP_KIND_DATA || kind == RP_KIND_READ || kind == RP_KIND_ATOMIC || kind == RP_KIND_RESPONSE;
+	return kind == RP_KIND_DATA || kind == RP_KIND_READ || kind == RP_KIND_ATOMIC ||
+	       kind == RP_KIND_RESPONSE;
 }
 
 /* Return: true if its flow took it */

@@ -15,7 +15,8 @@ const char *const rp_port_count_name[RP_PORT_COUNTS] = {
 };
 
 /* one CPU's counters, all of one moment, added to @value */
-static void stats_fold(const u64_stats_t *from, const struct u64_stats_sync *syncp, u64 *once, u64 *value, int n)
+static void stats_fold(const u64_stats_t *from, const struct u64_stats_sync *syncp, u64 *once,
+		       u64 *value, int n)
 {
 	unsigned int start;
 	int i;

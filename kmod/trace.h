@@ -106,7 +106,8 @@ TRACE_EVENT(rocepath_reroute,
 		__entry->from = from;
 		__entry->to = to;
 	),
-	TP_printk("ifindex=%d from_port=%u to_port=%u", __entry->ifindex, __entry->from, __entry->to)
+	TP_printk("ifindex=%d from_port=%u to_port=%u",
+		  __entry->ifindex, __entry->from, __entry->to)
 );
 
 #endif /* ROCEPATH_TRACE_H */

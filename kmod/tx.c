@@ -61,7 +61,8 @@ static struct rp_port *tx_usable(const struct rp_ports *ports, u8 index)
  * The port that was picked, or, if it lost its carrier since the table was
  * made, another one that has it: those of the table first, then any.
  */
-static struct rp_port *tx_working_port(struct rp_device *rp, const struct rp_ports *ports, u8 index, u32 hash)
+static struct rp_port *tx_working_port(struct rp_device *rp, const struct rp_ports *ports, u8 index,
+				       u32 hash)
 {
 	struct rp_port *port = tx_usable(ports, index);
 	u32 i;
@@ -108,13 +109,15 @@ static bool tx_set_sport(struct sk_buff *skb, u32 l3, const struct rp_roce *r, u
 	if (from == to)
 		return true;
 	writable = l3 + r->udp + RP_UDP_LEN;
-	if (icrc_at + RP_ICRC_LEN <= skb_headlen(skb) || skb_cloned(skb) || skb_has_shared_frag(skb))
+	if (icrc_at + RP_ICRC_LEN <= skb_headlen(skb) || skb_cloned(skb) ||
+	    skb_has_shared_frag(skb))
 		writable = icrc_at + RP_ICRC_LEN;
 	if (skb_ensure_writable(skb, writable))
 		return false;
 	if (skb_copy_bits(skb, icrc_at, &before, sizeof(before)))
 		return false;
-	icrc = before ^ cpu_to_le32(rp_icrc_delta(icrc_table, ntohs(from) ^ sport, r->icrc - r->udp - 2));
+	icrc = before ^
+	       cpu_to_le32(rp_icrc_delta(icrc_table, ntohs(from) ^ sport, r->icrc - r->udp - 2));
 	if (skb_store_bits(skb, icrc_at, &icrc, sizeof(icrc)))
 		return false;
 	udp = (struct udphdr *)(skb->data + l3 + r->udp);
@@ -142,7 +145,8 @@ static bool tx_set_flowlabel(struct sk_buff *skb, u32 l3, u32 label)
 	return true;
 }
 
-static void tx_set_entropy(struct rp_device *rp, struct sk_buff *skb, u32 l3, const struct rp_roce *r, struct rp_path path)
+static void tx_set_entropy(struct rp_device *rp, struct sk_buff *skb, u32 l3,
+			   const struct rp_roce *r, struct rp_path path)
 {
 	u32 entropy = READ_ONCE(rp->entropy);
 	bool done = true;
@@ -172,7 +176,9 @@ static const struct rp_sched_ops *tx_sched(const struct rp_device *rp, u32 mark)
 
 static enum rp_space tx_space(enum rp_kind kind)
 {
-	return kind == RP_KIND_DATA || kind == RP_KIND_READ || kind == RP_KIND_ATOMIC ? RP_REQUESTS : RP_RESPONSES;
+	return kind == RP_KIND_DATA || kind == RP_KIND_READ || kind == RP_KIND_ATOMIC ?
+		       RP_REQUESTS :
+		       RP_RESPONSES;
 }
 
 /*
@@ -192,21 +198,24 @@ static struct rp_qp *tx_qp(struct rp_device *rp, const struct sk_buff *skb, cons
 
 	if (!tx_from_kernel(skb))
 		return NULL;
-	if (r->kind == RP_KIND_DATAGRAM || r->kind == RP_KIND_CNP || r->kind == RP_KIND_OTHER || r->kind == RP_KIND_CONTROL)
+	if (r->kind == RP_KIND_DATAGRAM || r->kind == RP_KIND_CNP || r->kind == RP_KIND_OTHER ||
+	    r->kind == RP_KIND_CONTROL)
 		return NULL;
 	qp = rp_qp_by_remote(to, r->qpn);
 	return qp && rp_qp_bind(qp, rp) ? qp : NULL;
 }
 
 /* packets with data gain by all paths, and the receiver's window orders them */
-static bool tx_sprays(const struct rp_sched_ops *sched, const struct rp_peer *peer, const struct rp_roce *r)
+static bool tx_sprays(const struct rp_sched_ops *sched, const struct rp_peer *peer,
+		      const struct rp_roce *r)
 {
 	return sched->sprays && peer && READ_ONCE(peer->sprayable) &&
 	       (r->kind == RP_KIND_DATA || r->kind == RP_KIND_RESPONSE);
 }
 
-static struct rp_path tx_roce_pick(struct rp_device *rp, const struct rp_paths *paths, struct sk_buff *skb,
-				   const struct rp_roce *r, struct rp_qp *qp, const struct rp_peer *peer, u32 hash)
+static struct rp_path tx_roce_pick(struct rp_device *rp, const struct rp_paths *paths,
+				   struct sk_buff *skb, const struct rp_roce *r, struct rp_qp *qp,
+				   const struct rp_peer *peer, u32 hash)
 {
 	const struct rp_sched_ops *sched = tx_sched(rp, skb->mark);
 	struct rp_path path;
@@ -223,7 +232,8 @@ static struct rp_path tx_roce_pick(struct rp_device *rp, const struct rp_paths *
 	return path;
 }
 
-static void tx_roce(struct rp_device *rp, struct rp_ports *ports, struct sk_buff *skb, u32 l3, const struct rp_roce *r)
+static void tx_roce(struct rp_device *rp, struct rp_ports *ports, struct sk_buff *skb, u32 l3,
+		    const struct rp_roce *r)
 {
 	struct rp_peer *peer = NULL;
 	struct rp_port *port;
@@ -278,7 +288,8 @@ static bool tx_is_flooded(const struct sk_buff *skb)
 	if (!ip || ip->nexthdr != IPPROTO_ICMPV6)
 		return false;
 	icmp = skb_header_pointer(skb, l3 + sizeof(*ip), sizeof(icmp_copy), &icmp_copy);
-	return icmp && icmp->icmp6_type >= NDISC_ROUTER_SOLICITATION && icmp->icmp6_type <= NDISC_REDIRECT;
+	return icmp && icmp->icmp6_type >= NDISC_ROUTER_SOLICITATION &&
+	       icmp->icmp6_type <= NDISC_REDIRECT;
 }
 
 static void tx_flood(struct rp_device *rp, struct rp_ports *ports, struct sk_buff *skb)
@@ -314,7 +325,8 @@ static void tx_hashed(struct rp_device *rp, struct rp_ports *ports, struct sk_bu
 
 	rp_count(rp, RP_TX_HASHED);
 	if (likely(ports->paths.ports_up))
-		port = tx_working_port(rp, ports, ports->paths.bucket[hash % RP_PATHS_BUCKETS], hash);
+		port = tx_working_port(rp, ports, ports->paths.bucket[hash % RP_PATHS_BUCKETS],
+				       hash);
 	if (port)
 		tx_port(port, skb);
 	else
