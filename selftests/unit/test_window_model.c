@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /* The reorder window beside a naive model of it, over random steps. */
-/* SOURCES: kmod/core/window.c selftests/unit/window_model.c */
+/* SOURCES: kmod/core/window.c selftests/unit/window_model.c selftests/unit/window_pair.c */
 #include "unit.h"
-#include "window_model.h"
+#include "window_pair.h"
 
-#define POOL (MODEL_PACKETS + 1)
-
-/* what a run of steps is like */
+/* what a walk is like */
 struct flavour {
 	const char *name;
 	bool responses;
@@ -18,91 +16,29 @@ struct flavour {
 	u32 bytes;
 };
 
-struct pair {
-	const struct flavour *flavour;
-	struct rp_window w;
-	struct model *m;
-	struct rp_window_caps caps;
-	struct rp_awaited awaited[RP_WINDOW_AWAITED];
-	struct rp_held pool[POOL];
-	bool out[POOL];		/* handed to the window, not come back */
-	u32 spare[POOL];
-	u32 spares;
-	u32 tail;		/* PSN behind the last awaited one */
-	u64 now;
-	u64 given, back;
-};
+static const struct flavour *flavour;
+static u32 tail;		/* PSN behind the last awaited one */
 
-static struct pair *pair_new(const struct flavour *f)
+void pair_failed(const char *how)
 {
-	struct pair *p = calloc(1, sizeof(*p));
+	fail_msg("%s", how);
+	abort();
+}
+
+static struct pair *start(void)
+{
 	u32 psn = rnd_below(4) ? rnd() & RP_PSN_MASK : RP_PSN_MASK - rnd_below(50);
+	struct rp_window_caps caps = { flavour->packets, flavour->bytes, 0, 100, 5000 };
 
-	p->flavour = f;
-	p->m = model_new(f->responses, psn, f->skips);
-	if (f->responses)
-		rp_window_init_responses(&p->w, p->awaited);
-	else
-		rp_window_init_requests(&p->w, psn, f->skips);
-	p->caps = (struct rp_window_caps) { f->packets, f->bytes, 0, 100, 5000 };
-	p->tail = psn;
-	p->now = 1000;
-	for (p->spares = 0; p->spares < POOL; p->spares++)
-		p->spare[p->spares] = p->spares;
-	return p;
+	tail = psn;
+	return pair_new(flavour->responses, psn, flavour->skips, &caps);
 }
 
-static void came_back(struct pair *p, const struct rp_held *h, s64 id)
-{
-	u32 i = h - p->pool;
-
-	require(id == i, "handed out PSN %06x, the model says packet %lld", h->psn, (long long)id);
-	require(p->out[i], "PSN %06x handed out twice", h->psn);
-	p->out[i] = false;
-	p->back++;
-	p->spare[p->spares++] = i;
-}
-
-static void drain(struct pair *p)
-{
-	struct rp_held *h;
-
-	while ((h = rp_window_next(&p->w, p->now)))
-		came_back(p, h, model_next(p->m, p->now));
-	require(model_next(p->m, p->now) == -1, "the window keeps a packet that the model lets go");
-}
-
-static void compare_list(struct pair *p, struct rp_held *list, const u32 *ids, u32 n)
-{
-	struct rp_held *next;
-	u32 i;
-
-	for (i = 0; list; list = next, i++) {
-		next = list->next;
-		require(i < n, "%u packets released, more came", n);
-		came_back(p, list, ids[i]);
-	}
-	require(i == n, "%u packets released instead of %u", i, n);
-}
-
-static void release(struct pair *p, bool expired)
-{
-	u32 ids[MODEL_PACKETS];
-	u32 n = model_release(p->m, expired, ids);
-
-	compare_list(p, rp_window_release(&p->w, expired), ids, n);
-}
-
-static void give_buckets(struct pair *p, u32 n)
-{
-	free(rp_window_buckets(&p->w, calloc(n, sizeof(void *)), n));
-}
-
-static u32 some_psn(struct pair *p)
+static u32 some_psn(const struct pair *p)
 {
 	u32 e = p->w.expected;
 
-	switch (rnd_below(p->flavour->rough ? 12 : 100)) {
+	switch (rnd_below(flavour->rough ? 12 : 100)) {
 	case 0:
 		return rnd() & RP_PSN_MASK;
 	case 1:
@@ -128,80 +64,38 @@ static u32 some_psn(struct pair *p)
 	}
 }
 
-static u32 some_span(const struct pair *p)
+static u32 some_span(void)
 {
-	if (p->flavour->rough && !rnd_below(200))
+	if (flavour->rough && !rnd_below(200))
 		return rnd_below(3) ? 0x7ffff0 + rnd_below(0x20) : 0;
-	if (!p->flavour->reads || rnd_below(4))
+	if (!flavour->reads || rnd_below(4))
 		return 1;
 	return rnd_range(1, rnd_below(5) ? 16 : 2000);
 }
 
-static void overflow(struct pair *p, struct rp_held *h, u32 id)
-{
-	u32 ids[MODEL_PACKETS];
-	u32 n = model_overflow(p->m, h->psn, h->span, id, ids);
-
-	p->out[id] = true;
-	p->given++;
-	compare_list(p, rp_window_overflow(&p->w, h), ids, n);
-}
-
 static void step_rx(struct pair *p)
 {
-	u32 id = p->spare[--p->spares];
-	struct rp_held *h = &p->pool[id];
-	u32 wants = rp_window_wants(&p->w, some_psn(p));
-	enum rp_window_verdict got, want;
+	u32 psn = some_psn(p), wants = rp_window_wants(&p->w, psn);
 
-	*h = (struct rp_held) { NULL, some_psn(p), some_span(p), rnd_range(64, 4200) };
-	if (wants && (!p->flavour->no_memory || !rnd_below(50)))
-		give_buckets(p, wants);
-	want = model_rx(p->m, h->psn, h->span, h->bytes, id, p->w.bucket, &p->caps, p->now);
-	got = rp_window_rx(&p->w, h, &p->caps, p->now);
-	require(got == want, "verdict %u instead of %u, PSN %06x, expected %06x", got, want, h->psn,
-		p->w.expected);
-	if (got == RP_WINDOW_HOLD) {
-		p->out[id] = true;
-		p->given++;
-		return;
-	}
-	if (got == RP_WINDOW_FULL) {
-		overflow(p, h, id);
-		return;
-	}
-	p->spare[p->spares++] = id;
-	if (got == RP_WINDOW_DELIVER)
-		drain(p);
-}
-
-static void step_time(struct pair *p)
-{
-	u64 deadline = rp_window_deadline(&p->w, &p->caps);
-
-	p->now += rnd_below(200000);
-	require(!deadline == !p->m->gap_ns, "a deadline without a gap, or the other way round");
-	if (deadline && p->now >= deadline)
-		release(p, true);
+	if (wants && (!flavour->no_memory || !rnd_below(50)))
+		pair_buckets(p, wants);
+	pair_rx(p, psn, some_span(), rnd_range(64, 4200));
 }
 
 static void step_seek(struct pair *p)
 {
-	bool back = rnd_below(2);
 	u32 psn = rp_psn_add(p->w.expected, (s32)rnd_below(60) - 30);
 
-	if (p->flavour->rough && !rnd_below(4))
+	if (flavour->rough && !rnd_below(4))
 		psn = some_psn(p);
-	require(rp_window_seek(&p->w, psn, back) == model_seek(p->m, psn, back),
-		"seek moved one of the two");
-	drain(p);
+	pair_seek(p, psn, rnd_below(2));
 }
 
 static void step_await(struct pair *p)
 {
-	u32 psn = p->tail, count = rnd_below(3) ? rnd_range(1, 4) : rnd_range(1, 80);
+	u32 psn = tail, count = rnd_below(3) ? rnd_range(1, 4) : rnd_range(1, 80);
 
-	switch (rnd_below(p->flavour->rough ? 16 : 160)) {
+	switch (rnd_below(flavour->rough ? 16 : 160)) {
 	case 0:
 		psn = some_psn(p);
 		break;
@@ -222,31 +116,8 @@ static void step_await(struct pair *p)
 		if (rnd_below(2))
 			psn = rp_psn_add(psn, (s32)rnd_range(1, 30));
 	}
-	require(rp_window_await(&p->w, psn, count) == model_await(p->m, psn, count),
-		"await moved one of the two");
-	p->tail = rp_psn_add(psn, (s32)count);
-	drain(p);
-}
-
-static void same(const struct pair *p)
-{
-	const struct model *m = p->m;
-	const struct rp_window *w = &p->w;
-
-	require(w->open == m->open, "open: %u instead of %u", w->open, m->open);
-	require(!w->open || w->expected == (m->expected & RP_PSN_MASK),
-		"expected: %06x instead of %06llx", w->expected,
-		(unsigned long long)m->expected & RP_PSN_MASK);
-	require(w->held == m->n && w->held_bytes == model_bytes(m), "held: %u instead of %u",
-		w->held, m->n);
-	require(w->gap_ns == m->gap_ns, "gap since %llu instead of %llu",
-		(unsigned long long)w->gap_ns, (unsigned long long)m->gap_ns);
-	require(w->stats.filled == m->filled && w->stats.expired == m->expired, "gaps differ");
-	require(w->stats.rewinds == m->rewinds && w->stats.forwards == m->forwards,
-		"moves differ");
-	require(p->given - p->back == w->held, "packets are not conserved");
-	require(w->held <= w->stats.held_max && p->given >= w->stats.held,
-		"statistics of held ones");
+	pair_await(p, psn, count);
+	tail = rp_psn_add(psn, (s32)count);
 }
 
 static void step(struct pair *p)
@@ -254,42 +125,40 @@ static void step(struct pair *p)
 	u32 dice = rnd_below(100);
 
 	p->now += rnd_below(2000);
-	if (dice < 4)
-		step_time(p);
-	else if (dice < 7 && !p->flavour->responses)
+	if (dice < 4) {
+		p->now += rnd_below(200000);
+		pair_expire(p);
+	} else if (dice < 7 && !flavour->responses) {
 		step_seek(p);
-	else if (dice < 16 && p->flavour->responses)
+	} else if (dice < 16 && flavour->responses) {
 		step_await(p);
-	else if (dice == 16)
-		release(p, false);
-	else if (dice == 17 && p->w.held && !rnd_below(8))
-		give_buckets(p, 1u << rnd_below(9));
-	else
+	} else if (dice == 16) {
+		pair_release(p, false);
+	} else if (dice == 17 && p->w.held && !rnd_below(8)) {
+		pair_buckets(p, 1u << rnd_below(9));
+	} else {
 		step_rx(p);
-	same(p);
+	}
+	pair_compare(p);
 }
 
 static void test_walk(void **state)
 {
-	const struct flavour *f = *state;
 	const u32 lives = 20, steps = ROUNDS(15000);
 	struct rp_window_stats sum = { 0 };
 	u32 life, i;
 
+	flavour = *state;
 	for (life = 0; life < lives; life++) {
-		struct pair *p = pair_new(f);
+		struct pair *p = start();
 
 		for (i = 0; i < steps; i++)
 			step(p);
-		release(p, false);
-		same(p);
 		sum.held += p->w.stats.held;
 		sum.filled += p->w.stats.filled;
 		sum.expired += p->w.stats.expired;
 		sum.rewinds += p->w.stats.rewinds;
-		free(rp_window_buckets(&p->w, NULL, 0));
-		model_free(p->m);
-		free(p);
+		pair_free(p);
 	}
 	print_message("# %u steps, %llu held, %llu gaps filled, %llu expired, %llu rewinds\n",
 		      lives * steps, (unsigned long long)sum.held, (unsigned long long)sum.filled,

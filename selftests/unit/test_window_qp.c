@@ -330,7 +330,7 @@ static struct sim *simulate(const struct setup *s)
 	require(m->taken == s->total, "%s: the QP took %u of %u", s->name, m->taken, s->total);
 	print_message("# %s: %u ms, %u sent for %u, %u lost, %u NAKs, %u RNR NAKs\n", s->name,
 		      (u32)(m->now / MS), m->sent, s->total, m->lost, m->naks, m->rnrs);
-	print_message("#     %u out of order, %u retries, %u expired, %u rewinds, %u held at most\n",
+	print_message("#   %u out of order, %u retries, %u expired, %u rewinds, %u held at most\n",
 		      m->out_of_order, (u32)m->retries, (u32)m->w.stats.expired,
 		      (u32)m->w.stats.rewinds, m->w.stats.held_max);
 	return m;

@@ -7,6 +7,9 @@
 #define SPACE 0x1000000ll
 #define HALF 0x800000ll
 
+/* one for all: nothing is set in it outside of what the model in use awaits */
+static u8 awaited_map[SPACE];
+
 struct model *model_new(bool responses, u32 psn, bool skips)
 {
 	struct model *m = calloc(1, sizeof(*m));
@@ -16,14 +19,8 @@ struct model *model_new(bool responses, u32 psn, bool skips)
 	m->open = !responses;
 	m->skips = skips;
 	if (responses)
-		m->awaited = calloc(1, SPACE);
+		m->awaited = awaited_map;
 	return m;
-}
-
-void model_free(struct model *m)
-{
-	free(m->awaited);
-	free(m);
 }
 
 /* where on the line @psn is: the place nearest to the expected one */
@@ -61,6 +58,13 @@ static void close_all(struct model *m)
 	m->open = false;
 	m->gap_ns = 0;
 	overtake(m);
+}
+
+void model_free(struct model *m)
+{
+	if (m->responses)
+		close_all(m);
+	free(m);
 }
 
 static void go_past(struct model *m, s64 to)

@@ -38,6 +38,7 @@ struct model {
 	struct model_packet packet[MODEL_PACKETS];
 };
 
+/* one at a time */
 struct model *model_new(bool responses, u32 psn, bool skips);
 void model_free(struct model *m);
 
