@@ -138,7 +138,7 @@ static void forward_to(struct rp_window *w, u32 psn)
 	struct rp_held *list = NULL, **tail = &list;
 
 	w->expected = psn;
-	if (!w->held)
+	if (!w->held || !jump)
 		return;
 	if (jump > w->mask) {
 		make_ready(w, false);
@@ -350,6 +350,7 @@ struct rp_held *rp_window_next(struct rp_window *w, u64 now_ns)
 	} else if (w->open && w->held) {
 		h = take(w, w->expected);
 		if (h) {
+			w->expected = rp_psn_add(h->psn, 1);
 			forward_to(w, rp_psn_add(h->psn, (s32)h->span));
 			w->gap_ns = 0;
 		}
