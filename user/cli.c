@@ -100,8 +100,10 @@ int rp_cli_list(struct rp_cli *cli, const struct rp_args *args, const struct rp_
 		mnl_attr_put_u32(nlh, listing->device_attr, ifindex);
 	rp_table_begin(&table, &cli->format, listing->set);
 	err = rp_nl_dump(cli->nl, add_row, &table);
-	if (err)
+	if (err) {
+		rp_table_cancel(&table);
 		return rp_nl_explain(cli->nl, err, args, device);
+	}
 	rp_table_end(&table, listing->none);
 	return RP_EXIT_OK;
 }

@@ -21,6 +21,7 @@
 #define REPLY_LEN (128 * 1024)		/* above what the kernel puts into one datagram */
 #define STORE_MAX (256u << 20)
 #define DUMP_TRIES 8
+#define ERRNO_MAX 4095
 
 #ifndef NETLINK_EXT_ACK
 #error "linux-libc-dev is too old"
@@ -60,12 +61,18 @@ static int store(struct rp_nl *nl, const struct nlmsghdr *nlh)
 	return 0;
 }
 
+/* mnl_nlmsg_ok() takes lengths above 2 GiB for negative ones, and lets them pass */
+static bool is_message(const struct nlmsghdr *nlh, int left)
+{
+	return mnl_nlmsg_ok(nlh, left) && nlh->nlmsg_len <= (unsigned int)left;
+}
+
 static int walk(struct rp_nl *nl, rp_nl_fn fn, void *data)
 {
 	const struct nlmsghdr *nlh = (const struct nlmsghdr *)nl->store;
 	int left = nl->stored, ret;
 
-	for (; left > 0 && mnl_nlmsg_ok(nlh, left); nlh = mnl_nlmsg_next(nlh, &left)) {
+	for (; left > 0 && is_message(nlh, left); nlh = mnl_nlmsg_next(nlh, &left)) {
 		if (!fn || nlh->nlmsg_len < MNL_NLMSG_HDRLEN + GENL_HDRLEN)
 			continue;
 		ret = fn(nlh, data);
@@ -106,6 +113,11 @@ static void take_extack(struct rp_nl *nl, const struct nlmsghdr *nlh, size_t ski
 	}
 }
 
+static int error_of(int error)
+{
+	return error > 0 || error < -ERRNO_MAX ? -EBADMSG : error;
+}
+
 static int take_error(struct rp_nl *nl, const struct nlmsghdr *nlh)
 {
 	const struct nlmsgerr *error = mnl_nlmsg_get_payload(nlh);
@@ -116,7 +128,7 @@ static int take_error(struct rp_nl *nl, const struct nlmsghdr *nlh)
 	if (!(nlh->nlmsg_flags & NLM_F_CAPPED) && error->msg.nlmsg_len >= sizeof(error->msg))
 		skip += MNL_ALIGN(error->msg.nlmsg_len) - sizeof(error->msg);
 	take_extack(nl, nlh, skip);
-	return error->error > 0 ? -EBADMSG : error->error;
+	return error_of(error->error);
 }
 
 static int take_done(struct rp_nl *nl, const struct nlmsghdr *nlh)
@@ -126,7 +138,7 @@ static int take_done(struct rp_nl *nl, const struct nlmsghdr *nlh)
 	if (mnl_nlmsg_get_payload_len(nlh) < sizeof(*error))
 		return 0;
 	take_extack(nl, nlh, sizeof(*error));
-	return *error > 0 ? -EBADMSG : *error;
+	return error_of(*error);
 }
 
 /* returns whether the answer is complete, or an error */
@@ -163,7 +175,7 @@ static int receive(struct rp_nl *nl)
 		if (got < 0)
 			return -errno;
 		nlh = (const struct nlmsghdr *)nl->reply;
-		for (; !taken && mnl_nlmsg_ok(nlh, left); nlh = mnl_nlmsg_next(nlh, &left))
+		for (; !taken && is_message(nlh, left); nlh = mnl_nlmsg_next(nlh, &left))
 			taken = take(nl, nlh, &err);
 	}
 	return taken < 0 ? taken : err;
@@ -283,7 +295,7 @@ int rp_nl_listen(struct rp_nl *nl, rp_nl_fn fn, void *data)
 			ret = fn(NULL, data);
 		else if (got < 0)
 			return -errno;
-		for (; !ret && mnl_nlmsg_ok(nlh, left); nlh = mnl_nlmsg_next(nlh, &left))
+		for (; !ret && is_message(nlh, left); nlh = mnl_nlmsg_next(nlh, &left))
 			if (nlh->nlmsg_type == nl->family &&
 			    nlh->nlmsg_len >= MNL_NLMSG_HDRLEN + GENL_HDRLEN)
 				ret = fn(nlh, data);

@@ -313,6 +313,16 @@ void rp_table_end(struct rp_table *table, const char *none)
 	scols_unref_table(table->table);
 }
 
+/**
+ * rp_table_cancel() - drop the list: an error came instead of its end
+ * @table: the list
+ */
+void rp_table_cancel(struct rp_table *table)
+{
+	scols_unref_table(table->table);
+	table->table = NULL;
+}
+
 /* the keyword that sets it: without the unit, with dashes */
 static void label_of(const char *key, char *label)
 {

@@ -31,6 +31,7 @@ void rp_table_begin(struct rp_table *table, const struct rp_format *format,
 		    const struct rp_set *set);
 void rp_table_row(struct rp_table *table, const struct rp_attrs *attrs);
 void rp_table_end(struct rp_table *table, const char *none);
+void rp_table_cancel(struct rp_table *table);
 void rp_table_detail(const struct rp_format *format, const struct rp_set *set,
 		     const struct rp_attrs *attrs);
 void rp_table_json(struct rp_json *json, const struct rp_set *set, const struct rp_attrs *attrs);
