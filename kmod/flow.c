@@ -37,6 +37,9 @@
  */
 #define RP_FLOW_OVERDUE_NS (500 * NSEC_PER_USEC)
 
+/* a flow that held nothing for so long gives its memory back */
+#define RP_FLOW_IDLE_NS NSEC_PER_SEC
+
 static struct rp_held *flow_held(struct sk_buff *skb)
 {
 	BUILD_BUG_ON(sizeof(struct rp_held) > sizeof_field(struct sk_buff, cb));
@@ -106,12 +109,21 @@ static struct rp_window_caps flow_caps(const struct rp_device *rp, u64 now)
 	return caps;
 }
 
+static void flow_start_timer(struct rp_flow *f, u64 at)
+{
+	lockdep_assert_held(&f->lock);
+	if (hrtimer_is_queued(&f->timer) && f->timer_ns <= at)
+		return;
+	f->timer_ns = at;
+	hrtimer_start(&f->timer, ns_to_ktime(at), HRTIMER_MODE_ABS_SOFT);
+}
+
 static void flow_arm(struct rp_flow *f, const struct rp_window_caps *caps)
 {
 	u64 deadline = rp_window_deadline(&f->window, caps);
 
-	if (deadline && !hrtimer_is_queued(&f->timer))
-		hrtimer_start(&f->timer, ns_to_ktime(deadline), HRTIMER_MODE_ABS_SOFT);
+	if (deadline)
+		flow_start_timer(f, deadline);
 }
 
 /* give @ready to the stack, in order; the lock is held, and not any more afterwards */
@@ -133,6 +145,17 @@ static void flow_deliver(struct rp_flow *f, struct rp_device *rp)
 	spin_unlock(&f->lock);
 }
 
+/* nothing is held: free the buckets, once that has lasted */
+static void flow_rest(struct rp_flow *f, u64 now)
+{
+	if (!f->window.bucket)
+		return;
+	if (now < f->held_ns + RP_FLOW_IDLE_NS)
+		flow_start_timer(f, f->held_ns + RP_FLOW_IDLE_NS);
+	else
+		kfree(rp_window_buckets(&f->window, NULL, 0));
+}
+
 /* the gap's time may be up */
 static void flow_check_gap(struct rp_flow *f, struct rp_device *rp)
 {
@@ -140,14 +163,17 @@ static void flow_check_gap(struct rp_flow *f, struct rp_device *rp)
 	struct rp_window_caps caps = flow_caps(rp, now);
 
 	deadline = rp_window_deadline(&f->window, &caps);
-	if (!deadline || deadline > now) {
-		flow_arm(f, &caps);
+	if (!deadline) {
+		flow_rest(f, now);
+		return;
+	}
+	if (deadline > now) {
+		flow_start_timer(f, deadline);
 		return;
 	}
 	if (f->overdue_ns != f->window.gap_ns) {
 		f->overdue_ns = f->window.gap_ns;
-		hrtimer_start(&f->timer, ns_to_ktime(now + RP_FLOW_OVERDUE_NS),
-			      HRTIMER_MODE_ABS_SOFT);
+		flow_start_timer(f, now + RP_FLOW_OVERDUE_NS);
 		return;
 	}
 	trace_rocepath_gap_expired(rp->dev, f->qp->local_qpn, f->window.expected, f->window.held);
@@ -232,8 +258,9 @@ static void flow_make_room(struct rp_flow *f, u32 psn)
 		kfree(rp_window_buckets(&f->window, bucket, n));
 }
 
-static void flow_hold(struct rp_flow *f, struct rp_device *rp, struct sk_buff *skb)
+static void flow_hold(struct rp_flow *f, struct rp_device *rp, struct sk_buff *skb, u64 now)
 {
+	f->held_ns = now;
 	/* it may wait: keep no socket and no route alive meanwhile */
 	skb_orphan(skb);
 	skb_dst_drop(skb);
@@ -256,9 +283,12 @@ static void flow_full(struct rp_flow *f, struct rp_device *rp, struct sk_buff *s
 		else
 			flow_unhold(f, rp, h, RP_RX_FLUSHED);
 	}
-	rp_event_cap(
-		rp,
-		"reorder buffer full: raise reorder-depth, reorder-flow-bytes or reorder-bytes");
+	rp_event_cap(rp, "reorder buffer full: see reorder-depth, -flow-bytes and -bytes");
+}
+
+static enum rp_count flow_passed(const struct rp_flow *f, u32 psn)
+{
+	return rp_psn_diff(psn, f->window.expected) < 0 ? RP_RX_PASSED_OLD : RP_RX_PASSED_FAR;
 }
 
 /**
@@ -303,12 +333,11 @@ void rp_flow_rx(struct rp_flow *f, struct rp_device *rp, struct sk_buff *skb,
 			flow_take_next(f, rp, now);
 		break;
 	case RP_WINDOW_PASS:
-		rp_count(rp, rp_psn_diff(h->psn, f->window.expected) < 0 ? RP_RX_PASSED_OLD :
-									   RP_RX_PASSED_FAR);
+		rp_count(rp, flow_passed(f, h->psn));
 		flow_ready(f, rp, skb);
 		break;
 	case RP_WINDOW_HOLD:
-		flow_hold(f, rp, skb);
+		flow_hold(f, rp, skb, now);
 		break;
 	case RP_WINDOW_DUPLICATE:
 		rp_count(rp, RP_RX_DROP_DUPLICATE);
@@ -332,7 +361,7 @@ static void flow_moved(struct rp_flow *f, struct rp_device *rp)
 {
 	flow_take_next(f, rp, ktime_get_ns());
 	if (f->window.held || !skb_queue_empty(&f->ready))
-		hrtimer_start(&f->timer, 0, HRTIMER_MODE_ABS_SOFT);
+		flow_start_timer(f, 0);
 }
 
 static void flow_seek(struct rp_flow *f, struct rp_device *rp, u32 psn, bool back)
@@ -405,7 +434,7 @@ void rp_flow_hurry(struct rp_flow *f)
 {
 	spin_lock_bh(&f->lock);
 	if (!f->dead && f->window.held)
-		hrtimer_start(&f->timer, 0, HRTIMER_MODE_ABS_SOFT);
+		flow_start_timer(f, 0);
 	spin_unlock_bh(&f->lock);
 }
 

@@ -23,6 +23,8 @@ struct rp_qp;
  *	a flow reach the stack in order, whichever CPUs they came in on
  * @dead: the QP went away, nothing is held any more
  * @overdue_ns: the gap that was found overdue once already, by its opening
+ * @held_ns: when a packet was last held
+ * @timer_ns: when @timer is due, if it is queued
  * @timer: the gap's end; also does what a sender's context must not do itself
  */
 struct rp_flow {
@@ -33,6 +35,8 @@ struct rp_flow {
 	bool delivering;
 	bool dead;
 	u64 overdue_ns;
+	u64 held_ns;
+	u64 timer_ns;
 	struct hrtimer timer;
 };
 

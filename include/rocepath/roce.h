@@ -159,12 +159,17 @@ static inline enum rp_transport rp_roce_transport(u8 opcode)
  * @mtu: the path MTU of the QP in bytes, 256 to 4096
  *
  * One, but for READ: as many as responses will come (IBTA 9.7.2.4), at least one.
+ * A READ may ask for 2^31 bytes; what claims more (its QP will refuse it) counts
+ * as less than half of the PSN space, so that ahead and behind keep their meaning.
  */
 static inline u32 rp_roce_span(const struct rp_roce *r, u32 mtu)
 {
+	u32 span;
+
 	if (r->kind != RP_KIND_READ || !r->dma_len)
 		return 1;
-	return r->dma_len / mtu + !!(r->dma_len % mtu);
+	span = r->dma_len / mtu + !!(r->dma_len % mtu);
+	return min(span, 0x7fffffu);
 }
 
 #endif /* ROCEPATH_ROCE_H */
