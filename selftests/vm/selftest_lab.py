@@ -217,19 +217,26 @@ def perf_tools(a, b, _lab):
     for tool in ('ib_read_bw', 'ib_send_bw', 'ib_atomic_bw', 'ib_write_lat'):
         result = perf(b, a, tool, ADDR['b'], seconds=3)
         ksft.ge(result.iterations, 1, tool)
-    ksft.ge(perf(b, a, addr=ADDR['b'], seconds=3, qps=4, size=8192).MBps, 0.1)
+    # -u 18: a second. Where virtual CPUs stand still, the usual 67 ms pass without a loss.
+    ksft.ge(perf(b, a, addr=ADDR['b'], seconds=3, qps=4, extra='-u 18').MBps, 0.1)
 
 
-def perf_failure(a, b, lab):
-    """Completions with error are counted: the cable is cut for longer than a QP waits."""
-    # The shortest local ACK timeout that perftest takes.
+def perf_failure(a, b, _lab):
+    """Completions with error are counted: all is lost for longer than a QP waits."""
     run = start_perf(b, a, addr=ADDR['b'], seconds=20, extra='-u 10', check=False)
     before = b.stats('eth0')['rx_packets']
     b.poll(lambda: b.stats('eth0')['rx_packets'] > before + 200)
-    lab.cut(lab.cables[0])
-    a.poll(lambda: not run.running(), timeout=60)
-    lab.restore(lab.cables[0])
-    run.server.kill(signal.SIGKILL)
+    a.shape('eth0', loss='100%')
+    retries = a.hw_counters()['completer_retry_err']
+    try:
+        a.poll(lambda: not run.running() or
+               a.hw_counters()['completer_retry_err'] > retries + 100, timeout=60)
+        if run.running():
+            ksft.skip('rdma_rxe of linux %s retries for ever' % a.release)
+    finally:
+        a.unshape('eth0')
+        run.client.kill(signal.SIGKILL)
+        run.server.kill(signal.SIGKILL)
     result = run.wait()
     ksft.ge(result.cq_errors, 1, result.out)
     ksft.true(result.rc)
