@@ -67,7 +67,8 @@ class Lab:
 
     def __init__(self, kernel=None, files=None, modules=(), workdir=None, timeout_scale=None):
         self.kernel = initrd.Kernel.find(kernel or os.environ.get('ROCEPATH_KERNEL') or '6.12')
-        self.timeout_scale = timeout_scale or (DEBUG_SCALE if self.kernel.debug else 1)
+        self.timeout_scale = timeout_scale or (
+            float(os.environ.get('ROCEPATH_TIMEOUT_SCALE', 1)) * (DEBUG_SCALE if self.kernel.debug else 1))
         self.files = dict(files or {})
         self.modules = [os.fspath(m) for m in modules]
         name = os.path.splitext(os.path.basename(sys.argv[0]))[0] or 'lab'
@@ -126,10 +127,13 @@ class Lab:
         for m, nic in cable.ends:
             m.set_link(nic, True)
 
+    def _running(self):
+        return [m for m in self.machines if not m.off]
+
     def check_logs(self):
         """Raise SplatError when a kernel has complained since it was last looked at."""
         problems = []
-        for m in self.machines:
+        for m in self._running():
             try:
                 m.check_log()
             except SplatError as e:
@@ -141,7 +145,7 @@ class Lab:
         """Look for leaks, taint and splats in all machines. Done by __exit__ when nobody did."""
         self._finished = True
         problems = []
-        for m in self.machines:
+        for m in self._running():
             try:
                 m.finish()
             except LabError as e:

@@ -338,9 +338,19 @@ def panic_is_seen(_a, _b, _lab):
         lab.close()
 
 
+def poweroff(_a, _b, _lab):
+    """A machine powers off; nobody asks it any more."""
+    with Lab() as lab:
+        c = lab.machine('c', smp=1, mem=512)
+        lab.start()
+        c.poweroff()
+        ksft.true(not c.alive())
+        ksft.raises(MachineDied, c.run, 'true')
+
+
 TESTS = [commands, big_output, timeout_kills, parallel_jobs, kill_and_stream, put_get, programs,
          modules, ping, namespaces, cut_and_restore, suspended_peer, polls, shaped_write, perf_tools,
-         perf_failure, capture, reboot_one, splats, splat_patterns, gap_and_rate, cpio_names, panic_is_seen]
+         perf_failure, capture, reboot_one, splats, splat_patterns, gap_and_rate, cpio_names, panic_is_seen, poweroff]
 
 
 def main():

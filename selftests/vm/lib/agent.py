@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The host's end of the line to a machine's init. The frames are described in init.c."""
+"""The host's end of the line to a machine's init. The frames are described in agent.c."""
 
 import os
 import select

@@ -5,11 +5,13 @@ import hashlib
 import os
 import stat
 import subprocess
+import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 VM_DIR = os.path.dirname(HERE)
 TREE = os.path.dirname(os.path.dirname(VM_DIR))
 MKINITRD = os.path.join(VM_DIR, 'mkinitrd')
+KEEP_SECONDS = 7 * 86400     # how long an image that nobody uses stays
 
 
 # Directories in the initramfs that are links.
@@ -72,11 +74,17 @@ def base(kernel):
         print('# lab: building the initramfs for %s' % kernel.release, flush=True)
         temporary = '%s.%d' % (path, os.getpid())
         subprocess.run([MKINITRD, kernel.dir, temporary], check=True)
-        for old in os.listdir(directory):
-            if old.startswith(kernel.release + '-') and old.endswith('.cpio'):
-                os.unlink(os.path.join(directory, old))
         os.rename(temporary, path)
+    os.utime(path)
+    _forget_old(directory)
     return path
+
+
+def _forget_old(directory):
+    for name in os.listdir(directory):
+        path = os.path.join(directory, name)
+        if time.time() - os.path.getmtime(path) > KEEP_SECONDS:
+            os.unlink(path)
 
 
 # cpio, the "newc" format. The kernel takes several archives one after the other.

@@ -61,6 +61,7 @@ class Machine(Net):
         self._log_file = None
         self._checked = 0           # how much of kernel_log has been looked at
         self._stopped = False
+        self.off = False
         super().__init__()
 
     def path(self, suffix):
@@ -131,6 +132,16 @@ class Machine(Net):
         # Not before: the BIOS resets the machine once more.
         self.qmp.execute('set-action', reboot='shutdown')
         self._silence(False)
+
+    def poweroff(self):
+        """Ask the kernel to end it all, and wait until it has. The machine is of no use after that."""
+        self.finish()
+        self.agent.send('q', 0)
+        try:
+            self._qemu.wait(60 * self.lab.timeout_scale)
+        except subprocess.TimeoutExpired:
+            raise LabError('%s: does not power off%s' % (self.name, self._last_words())) from None
+        self.off = True
 
     def stop(self):
         """Suspend the machine: all its virtual CPUs stand still.

@@ -80,10 +80,11 @@ class _Ports:
 
 
 def start_perf(server, client, tool='ib_write_bw', addr=None, dev='rxe0', gid=None, seconds=4,
-               qps=1, size=65536, mtu=None, extra='', check=True):
+               qps=1, size=65536, mtu=None, control=None, extra='', check=True):
     """Start perftest between two machines; returns a Perf.
 
     addr is the server's address, for the control connection (TCP) and, with rdma_cm, the data.
+    control is an IPv4 address for that connection where addr is none: perftest 4.5 knows no other.
     gid is the GID index: one for both, a pair (server's, client's), or None to look for the
     server's GID of `addr`, and the client's of the same kind on the same network.
     seconds is perftest's -D; the first and the last second of it are not measured. mtu is the path MTU of the QPs.
@@ -102,15 +103,13 @@ def start_perf(server, client, tool='ib_write_bw', addr=None, dev='rxe0', gid=No
         args += ' -q %d' % qps
     if mtu:
         args += ' -m %d' % mtu
-    if ':' in addr:
-        args += ' --ipv6-addr'
     args += ' ' + extra
     server_job = server.spawn('exec %s -x %d' % (args, gid[0]))
     server.poll(lambda: server_job.rc is not None or
                 server.listens(port), why='%s listens' % tool)
     if server_job.rc is not None:
         raise LabError('%s: %s does not start: %s%s' % (server.name, tool, server_job.out, server_job.err))
-    client_job = client.spawn('exec %s -x %d %s' % (args, gid[1], addr))
+    client_job = client.spawn('exec %s -x %d %s' % (args, gid[1], control or addr))
     return Perf(server_job, client_job, tool, seconds, check)
 
 
