@@ -10,7 +10,7 @@ import sys
 import tempfile
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-OUT = os.environ.get('O', os.path.join(ROOT, 'build', 'unit')) + '/cli'
+OUT = os.environ.get('PROGRAMS', os.path.join(ROOT, 'build', 'selftests')) + '/cli'
 TOOL = os.path.join(OUT, 'rocepath')
 # it exits with memory in hand; and a process with a secret may not be looked at
 ENV = dict(os.environ, ASAN_OPTIONS='detect_leaks=0')
@@ -237,7 +237,7 @@ def main():
     subprocess.run(['make', '-s', '-C', ROOT + '/user', 'O=' + OUT, 'SAN=1'], check=True,
                    stdout=sys.stderr)
     failed = 0
-    print('TAP version 13\n1..%d' % len(TESTS))
+    print('KTAP version 1\n1..%d' % len(TESTS))
     for number, test in enumerate(TESTS, 1):
         try:
             test()

@@ -339,7 +339,7 @@ TESTS = [test_names, test_enums, test_commands, test_attribute_numbers, test_att
 def main():
     """Run all; KTAP to stdout."""
     failed = 0
-    print('TAP version 13\n1..%d' % len(TESTS))
+    print('KTAP version 1\n1..%d' % len(TESTS))
     for number, test in enumerate(TESTS, 1):
         try:
             test()
