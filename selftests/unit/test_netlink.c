@@ -93,7 +93,8 @@ static void put_extack(struct nlmsghdr *nlh)
 	if (kernel.message)
 		mnl_attr_put_strz(nlh, NLMSGERR_ATTR_MSG, kernel.message);
 	if (kernel.bad_attr)
-		mnl_attr_put_u32(nlh, NLMSGERR_ATTR_OFFS, offset_of(kernel.request, kernel.bad_attr));
+		mnl_attr_put_u32(nlh, NLMSGERR_ATTR_OFFS,
+				 offset_of(kernel.request, kernel.bad_attr));
 }
 
 static void add_ack(void)
@@ -414,8 +415,8 @@ static void test_show(void **state)
 	      "ifindex       1\nname          lo\nscheduler     spray\nentropy       flowlabel\n"
 	      "gap-timeout   auto\nreorder-bytes 1.5MiB\nmark-mask     0x3f00\n"
 	      "reorders      yes\ninstance      0000000000000abc\n", "");
-	gives("stats show lo", 0, "OF COUNTER                  VALUE\nlo tx_packets 1152921504606846976\n",
-	      "");
+	gives("stats show lo", 0,
+	      "OF COUNTER                  VALUE\nlo tx_packets 1152921504606846976\n", "");
 	gives("peer show", 0, "",
 	      "rocepath: no peer yet: nothing was sent to a RoCE address, and no hello came\n");
 }
@@ -432,7 +433,8 @@ static void test_show_json(void **state)
 	      "[{\"ifindex\":1,\"name\":\"lo\",\"scheduler\":\"spray\",\"entropy\":\"flowlabel\",\"gap_timeout_us\":0,\"reorder_bytes\":1572864,\"mark_mask\":16128,\"reorders\":true,\"instance\":\"0000000000000abc\",\"stats\":{\"tx_packets\":1152921504606846976}}]\n",
 	      "");
 	gives("-j stats show lo", 0,
-	      "[{\"kind\":\"device\",\"name\":\"lo\",\"stats\":{\"tx_packets\":1152921504606846976}}]\n", "");
+	      "[{\"kind\":\"device\",\"name\":\"lo\",\"stats\":{\"tx_packets\":1152921504606846976}}]\n",
+	      "");
 	gives("-j peer show", 0, "[]\n", "");
 }
 
@@ -469,7 +471,8 @@ static void test_monitor(void **state)
 	static const char end[] = "rocepath: Input/output error\n";
 
 	setenv("TZ", "UTC", 1);
-	gives("monitor", 1, "1972-09-27 00:00:00.000 lo peer-lost fd00::1: its hellos stopped\n", end);
+	gives("monitor", 1,
+	      "1972-09-27 00:00:00.000 lo peer-lost fd00::1: its hellos stopped\n", end);
 	gives("-j monitor dev lo", 1,
 	      "{\"type\":\"peer-lost\",\"device_ifindex\":1,\"device\":\"lo\",\"peer\":\"fd00::1\",\"reason\":\"its hellos stopped\",\"time_ns\":86400000000123456}\n",
 	      end);
@@ -542,9 +545,9 @@ static void test_hostile(void **state)
 	static const char *const lines[] = {
 		"", "-j", "device show", "-j device show", "device show lo", "-j device show lo",
 		"device set lo evs 3", "port show", "-j port show", "port show dev lo",
-		"peer show", "-j peer show", "path show", "-j path show", "flow show", "-j flow show",
-		"key show", "-j key show", "class show", "-j class show", "stats show",
-		"-j stats show", "stats show lo", "key del dev lo id 1",
+		"peer show", "-j peer show", "path show", "-j path show", "flow show",
+		"-j flow show", "key show", "-j key show", "class show", "-j class show",
+		"stats show", "-j stats show", "stats show lo", "key del dev lo id 1",
 		"class set dev lo id 3 scheduler flow",
 	};
 	unsigned int done = 0;

@@ -32,8 +32,8 @@ def upper(*words):
 
 
 def plain(text):
-    """C without its comments."""
-    return re.sub(r'/\*.*?\*/', ' ', text, flags=re.S)
+    """C without its comments, and with one space where there was more."""
+    return re.sub(r'\s+', ' ', re.sub(r'/\*.*?\*/', ' ', text, flags=re.S))
 
 
 class Header:
@@ -239,11 +239,11 @@ def test_kernel_policies():
     """The kernel takes what may be requested, of the type and in the range specified."""
     text = kernel_text()
     ranges = kernel_ranges(text)
-    policies = re.findall(r'nla_policy rp_nl_(\w+)_policy\[\w+ \+ 1\] = \{(.*?)\n\};', text, re.S)
+    policies = re.findall(r'nla_policy rp_nl_(\w+)_policy\[\w+ \+ 1\] = \{(.*?),? \};', text)
     asked = {op['attribute-set'] for op in SPECIFIED.ops if 'event' not in op}
     equal({name for name, _ in policies}, asked, 'policies')
     for name, body in policies:
-        entries = dict(re.findall(r'\[ROCEPATH_A_(\w+)\] = (.*),\n', body + '\n'))
+        entries = dict(re.findall(r'\[ROCEPATH_A_(\w+)\] = (.*?)(?:, (?=\[)|$)', body))
         wanted = {upper(name, a) for a in SPECIFIED.requested(name)}
         equal(set(entries), wanted, 'what the kernel takes of ' + name)
         for c_name, entry in entries.items():
@@ -276,7 +276,7 @@ def test_tool_reads():
     """The tool reads each attribute, of its type; nothing is left out but secrets."""
     found = {}
     for macro, name, rest in re.findall(
-            r'\b(NUMBER|NAMED|STRING|ADDRESS|NESTED|STATS)\(ROCEPATH_A_(\w+)(.*)\),', plain(read('user/sets.c'))):
+            r'\b(NUMBER|NAMED|STRING|ADDRESS|NESTED|STATS)\(ROCEPATH_A_(\w+)(.*?)\),', plain(read('user/sets.c'))):
         found[name] = WIRES[macro] or rest.split(',')[1].strip().lower()
     wanted = {upper(s, a['name']): a['type'] for s, attrs in SPECIFIED.sets.items()
               for a in attrs.values() if a['type'] != 'pad'}
@@ -299,8 +299,7 @@ def test_tool_names():
 
 def keywords():
     """(attribute, C text) of each keyword of the tool that sets one."""
-    text = plain(read('user/commands.c'))
-    text = re.sub(r'\\\n', '\n', text)
+    text = plain(read('user/commands.c').replace('\\\n', '\n'))
     for body in re.findall(r'\{\s*\.name = "[^{}]*?\}', text, re.S):
         attr = re.search(r'\.attr = ROCEPATH_A_(\w+)', body)
         if attr:

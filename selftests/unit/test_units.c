@@ -349,21 +349,21 @@ static void test_json(void **state)
 	char *text;
 	size_t len;
 	struct rp_json json = { open_memstream(&text, &len), false, true, 0 };
-	static const char begins[] = "[{\"s\":\"a\\\"\\\\\\u000a\\u0001\\u007f\xc3\xa9";
+	static const char begins[] = "[{\"s\":\"a\\\"\\\\\\u000a\\u0001\\u007f\xc3\xa9\\ufffd";
 	static const char ends[] =
-		"\\ufffd\\ufffd\\ufffd\\ufffd\",\"n\":18446744073709551615,\"b\":true,\"z\":null,\"e\":[]},{}]\n";
+		"\\ufffd\\ufffd\\ufffd\",\"n\":9007199254740993,\"z\":null,\"e\":[]},{},false]\n";
 
 	rp_json_open(&json, NULL, '[');
 	rp_json_open(&json, NULL, '{');
 	rp_json_string(&json, "s", "a\"\\\n\x01\x7f\xc3\xa9\xc0\xed\xa0\x80");
-	rp_json_number(&json, "n", UINT64_MAX);
-	rp_json_bool(&json, "b", true);
+	rp_json_number(&json, "n", (1ull << 53) + 1);
 	rp_json_null(&json, "z");
 	rp_json_open(&json, "e", '[');
 	rp_json_close(&json, ']');
 	rp_json_close(&json, '}');
 	rp_json_open(&json, NULL, '{');
 	rp_json_close(&json, '}');
+	rp_json_bool(&json, NULL, false);
 	rp_json_close(&json, ']');
 	fclose(json.out);
 	assert_int_equal(len, strlen(begins) + strlen(ends));
