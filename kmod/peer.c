@@ -72,7 +72,13 @@ struct rp_peer *rp_peer_get(struct rp_device *rp, const struct in6_addr *address
 	if (!create)
 		return NULL;
 	peer = peer_new(rp, address);
-	if (!peer) {
+	/* another CPU may have been first */
+	if (!peer)
+		peer = rhashtable_lookup(&rp->peer_table, address, peer_params);
+	else
+		return peer;
+	if (!peer || !refcount_inc_not_zero(&peer->refs)) {
+		peer = NULL;
 		rp_count(rp, RP_PEERS_REFUSED);
 		rp_event_cap(rp, "no room for another peer: raise peers-max");
 	}

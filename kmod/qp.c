@@ -14,8 +14,10 @@
  * why the table is plain hash buckets under an irq-safe lock: rhashtable's
  * buckets lock against bottom halves only, before 6.2.
  *
- * Removal takes two steps: out of the table at once, in whatever context; freed
- * by a work after a grace period, when no packet can know it any more.
+ * Removal takes three steps. The probe sees the beginning of the end: the QP may
+ * still receive, and what the peer still sends must stay in order, or the QP's
+ * last act is a NAK. So it stays in the table for a moment more; then a work
+ * takes it out, and frees it after a grace period, when no packet can know it.
  */
 #include "qp.h"
 
@@ -46,8 +48,11 @@ static bool qp_untracked;		/* there was one without a place in the table */
 static bool qp_probed;
 static LLIST_HEAD(qp_dying);
 
+/* how long a driver may take from the beginning of destroy to its end */
+#define RP_QP_LEAVE (HZ / 5)
+
 static void qp_reap(struct work_struct *work);
-static DECLARE_WORK(qp_reap_work, qp_reap);
+static DECLARE_DELAYED_WORK(qp_reap_work, qp_reap);
 
 static struct hlist_head *local_bucket(u32 qpn)
 {
@@ -112,31 +117,77 @@ bool rp_qp_seen(void)
 	return READ_ONCE(qp_probed) && !READ_ONCE(qp_untracked);
 }
 
+static void qp_leave(struct rp_qp *qp, unsigned long delay)
+{
+	lockdep_assert_held(&qp_lock);
+	if (qp->leaving) {
+		if (!delay)
+			qp->leave_at = jiffies;
+		return;
+	}
+	qp->leaving = true;
+	qp->leave_at = jiffies + delay;
+	llist_add(&qp->dying, &qp_dying);
+	queue_delayed_work(system_wq, &qp_reap_work, delay);
+}
+
 static void qp_unlink(struct rp_qp *qp)
 {
 	lockdep_assert_held(&qp_lock);
+	if (hlist_unhashed(&qp->by_local))
+		return;
 	hlist_del_init_rcu(&qp->by_local);
 	hlist_del_rcu(&qp->by_remote);
 	qp_count--;
-	llist_add(&qp->dying, &qp_dying);
-	schedule_work(&qp_reap_work);
+}
+
+/* take those out of the table whose time has come; the others go back on the list */
+static struct llist_node *qp_take_due(void)
+{
+	struct llist_node *due = NULL;
+	struct rp_qp *qp, *next;
+	unsigned long flags;
+	bool again = false;
+
+	spin_lock_irqsave(&qp_lock, flags);
+	llist_for_each_entry_safe(qp, next, llist_del_all(&qp_dying), dying) {
+		if (time_before(jiffies, qp->leave_at)) {
+			llist_add(&qp->dying, &qp_dying);
+			again = true;
+			continue;
+		}
+		qp_unlink(qp);
+		qp->dying.next = due;
+		due = &qp->dying;
+	}
+	if (again)
+		queue_delayed_work(system_wq, &qp_reap_work, RP_QP_LEAVE);
+	spin_unlock_irqrestore(&qp_lock, flags);
+	return due;
 }
 
 static void qp_reap(struct work_struct *work)
 {
-	struct llist_node *dead = llist_del_all(&qp_dying);
+	struct llist_node *due = qp_take_due();
 	struct rp_qp *qp, *next;
 	int i;
 
-	if (!dead)
+	if (!due)
 		return;
 	synchronize_net();
-	llist_for_each_entry_safe(qp, next, dead, dying) {
+	llist_for_each_entry_safe(qp, next, due, dying) {
 		for (i = 0; i < RP_SPACES; i++)
 			rp_flow_close(&qp->rx[i]);
 		rp_peer_put(rcu_dereference_protected(qp->peer, true));
 		kfree(qp);
 	}
+}
+
+/* those whose time has come, and wait until they are gone */
+static void qp_reap_now(void)
+{
+	mod_delayed_work(system_wq, &qp_reap_work, 0);
+	flush_delayed_work(&qp_reap_work);
 }
 
 /* ib_core says: this QP is now ready to receive */
@@ -170,8 +221,10 @@ static void qp_connected(const struct ib_qp *ib_qp, const struct ib_qp_attr *att
 	spin_lock_irqsave(&qp_lock, flags);
 	/* one that failed on its way before, or whose end we did not see */
 	hlist_for_each_entry_safe(old, tmp, local_bucket(qp->local_qpn), by_local)
-		if (old->ib_qp == ib_qp)
+		if (old->ib_qp == ib_qp) {
 			qp_unlink(old);
+			qp_leave(old, 0);
+		}
 	if (qp_count >= RP_QPS_MAX) {
 		WRITE_ONCE(qp_untracked, true);
 		kfree(qp);
@@ -184,7 +237,7 @@ static void qp_connected(const struct ib_qp *ib_qp, const struct ib_qp_attr *att
 	spin_unlock_irqrestore(&qp_lock, flags);
 }
 
-/* ib_core says: this QP receives no more */
+/* ib_core says: this QP will soon receive no more */
 static void qp_gone(const struct ib_qp *ib_qp)
 {
 	struct hlist_node *tmp;
@@ -194,7 +247,7 @@ static void qp_gone(const struct ib_qp *ib_qp)
 	spin_lock_irqsave(&qp_lock, flags);
 	hlist_for_each_entry_safe(qp, tmp, local_bucket(ib_qp->qp_num), by_local)
 		if (qp->ib_qp == ib_qp)
-			qp_unlink(qp);
+			qp_leave(qp, RP_QP_LEAVE);
 	spin_unlock_irqrestore(&qp_lock, flags);
 }
 
@@ -260,10 +313,10 @@ void rp_qp_unbind_device(struct rp_device *rp)
 		spin_lock_irqsave(&qp_lock, flags);
 		hlist_for_each_entry_safe(qp, tmp, &by_local[i], by_local)
 			if (rcu_access_pointer(qp->rp) == rp)
-				qp_unlink(qp);
+				qp_leave(qp, 0);
 		spin_unlock_irqrestore(&qp_lock, flags);
 	}
-	flush_work(&qp_reap_work);
+	qp_reap_now();
 }
 
 /**
@@ -475,9 +528,10 @@ void rp_qp_exit(void)
 	spin_lock_irqsave(&qp_lock, flags);
 	for (i = 0; i < RP_QP_BUCKETS; i++)
 		hlist_for_each_entry_safe(qp, tmp, &by_local[i], by_local)
-			qp_unlink(qp);
+			qp_leave(qp, 0);
 	spin_unlock_irqrestore(&qp_lock, flags);
-	flush_work(&qp_reap_work);
+	qp_reap_now();
+	cancel_delayed_work_sync(&qp_reap_work);
 	kvfree(by_local);
 	kvfree(by_remote);
 }

@@ -39,7 +39,9 @@ enum rp_space {
  * @tx_packets: RC and UC packets sent
  * @tx_sprayed: of these, over all paths
  * @rx: received flows, by space
- * @dying: in the list of those to be freed
+ * @leaving: it will be taken out at @leave_at
+ * @leave_at: jiffies
+ * @dying: in the list of those that are leaving
  */
 struct rp_qp {
 	struct hlist_node by_local;
@@ -60,6 +62,8 @@ struct rp_qp {
 
 	struct rp_flow rx[RP_SPACES] ____cacheline_aligned_in_smp;
 
+	bool leaving;
+	unsigned long leave_at;
 	struct llist_node dying;
 };
 
