@@ -419,7 +419,8 @@ static void port_read(void)
 		handle_input();
 	} else if (!n) {
 		/* Nobody at the other end. */
-		in.off = in.len = 0;
+		in.off = 0;
+		in.len = 0;
 		usleep(10000);
 	}
 }
@@ -430,8 +431,10 @@ static void port_write(void)
 
 	if (n > 0)
 		out.off += n;
-	if (out.off == out.len)
-		out.off = out.len = 0;
+	if (out.off == out.len) {
+		out.off = 0;
+		out.len = 0;
+	}
 }
 
 static void serve(void)
@@ -442,7 +445,9 @@ static void serve(void)
 	int n, i;
 
 	forget_finished();
-	fds[0] = (struct pollfd){ .fd = port, .events = POLLIN | (out.len > out.off ? POLLOUT : 0) };
+	fds[0] = (struct pollfd){ .fd = port, .events = POLLIN };
+	if (out.len > out.off)
+		fds[0].events |= POLLOUT;
 	fds[1] = (struct pollfd){ .fd = sigs, .events = POLLIN };
 	fds[2] = (struct pollfd){ .fd = greeted && !full ? kmsg : -1, .events = POLLIN };
 	n = 3;
