@@ -72,6 +72,8 @@ static int device_ndo_init(struct net_device *dev)
 	rp->holddown_ms = RP_DEFAULT_HOLDDOWN_MS;
 	rp->holddown_max_ms = RP_DEFAULT_HOLDDOWN_MAX_MS;
 	rp->instance = get_random_u64() | 1;
+	/* it was given one when it was made */
+	rp->mtu_set = dev->mtu != ETH_DATA_LEN;
 	INIT_LIST_HEAD(&rp->port_list);
 	INIT_DELAYED_WORK(&rp->holddown_work, rp_port_holddown_work);
 
