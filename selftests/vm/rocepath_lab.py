@@ -4,13 +4,14 @@
 import contextlib
 
 from artifacts import module, program, tool
-from lab import Lab, ksft
+from lab import Lab, PollTimeout, ksft
 from lib.initrd import Kernel
 
 KEY = '000102030405060708090a0b0c0d0e0f'
 LIBGCC = '/lib/x86_64-linux-gnu/libgcc_s.so.1'  # pthread_exit of rping loads it
 
-# A virtual CPU may stand still for tens of milliseconds: wait longer for what is late than a real host would.
+# A virtual CPU may stand still for tens of milliseconds: wait longer for what is late than a real
+# host would.
 SLOW = 'gap-floor 200ms gap-ceiling 400ms'
 
 
@@ -47,7 +48,7 @@ def setup(m, ports, addresses=(), dev='rp0', settings=SLOW, with_key=True, mtu=N
 
 
 def show(m, what, dev=None):
-    """The rows of `rocepath WHAT show`; what may name one ('device', 'port', 'peer', 'path', 'flow', 'key')."""
+    """The rows of `rocepath WHAT show`: of 'device', 'port', 'peer', 'path', 'flow', 'key'."""
     rows = m.json('rocepath -j %s show%s' % (what, ' dev ' + dev if dev else '')) or []
     return rows if isinstance(rows, list) else [rows]
 
@@ -74,10 +75,11 @@ def ports_of(m, dev='rp0'):
 
 def held(m, dev='rp0'):
     """Packets that the device's flows hold now."""
-    return sum(row[way]['held'] for row in show(m, 'flow', dev) for way in ('requests', 'responses') if way in row)
+    return sum(row[way]['held'] for row in show(m, 'flow', dev)
+               for way in ('requests', 'responses') if way in row)
 
 
-def balance(c, ports, held_now=0):
+def balance(c, held_now, ports):
     """Both equations of kmod/stats.h, as (left, right) pairs, from `counters` of a device."""
     def total(prefix):
         return sum(value for name, value in c.items() if name.startswith(prefix))
@@ -104,17 +106,22 @@ def conserved(m, dev='rp0', timeout=10):
 
     def rests():
         state.append(look())
-        return state[-1] == state[-2] or all(a == b for a, b in balance(state[-1][0], ports, state[-1][1]))
+        return state[-1] == state[-2] or all(a == b for a, b in balance(*state[-1], ports))
     ports = ports_of(m, dev)
-    m.poll(rests, timeout, '%s comes to rest' % dev)
-    for what, (left, right) in zip(('sent', 'received'), balance(state[-1][0], ports, state[-1][1])):
+    try:
+        m.poll(rests, timeout, '%s comes to rest' % dev)
+    except PollTimeout:
+        ksft.say('%s: the last two looks at %s differ by %s, held %d' % (
+            m.name, dev, changes(state[-2][0], state[-1][0]), state[-1][1]))
+    for what, (left, right) in zip(('sent', 'received'), balance(*state[-1], ports)):
         ksft.eq(left, right, '%s: %s: packets %s are not conserved: %s' % (
             m.name, dev, what, {k: v for k, v in state[-1][0].items() if v}))
 
 
 def changes(before, after):
     """The counters that differ, by how much."""
-    return {name: value - before.get(name, 0) for name, value in after.items() if value != before.get(name, 0)}
+    return {name: value - before.get(name, 0) for name, value in after.items()
+            if value != before.get(name, 0)}
 
 
 @contextlib.contextmanager
