@@ -200,10 +200,11 @@ def shaped_write(a, b, _lab):
         result.MBps, samples.rate() / 1e6, 1e3 * samples.longest_gap()[0]))
     ksft.eq(result.cq_errors, 0)
     # 40 Mbit/s are 5 MB/s of frames, 94 % of them payload; an emulated CPU may not fill them.
+    floor = 0.02 if a.lab.kernel.debug else 1.5
     ksft.le(result.MBps, 4.8)
-    ksft.ge(result.MBps, 1.5)
+    ksft.ge(result.MBps, floor)
     ksft.le(samples.rate() / 1e6, 5.2)
-    ksft.ge(samples.rate() / 1e6, 1.5)
+    ksft.ge(samples.rate() / 1e6, floor)
     ksft.ge(a.hw_counters()['sent_pkts'], 1000)
     ksft.eq(a.sequence_errors() + b.sequence_errors(), 0)
     ksft.ge(a.qdisc('eth0')['packets'], 1000)
