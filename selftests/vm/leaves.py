@@ -26,15 +26,41 @@ _numbers = itertools.count(1)
 
 
 def leaves(m, count=2, more=''):
-    """Make pN in the machine, and its other end lN in the namespace leafN; all are up."""
+    """Make pN in the machine, and its other end lN, up, in the namespace leafN.
+
+    pN is not up until it is a port: so it never sends anything of its own.
+    """
     cmd = 'set -e; echo 100000 >/proc/sys/net/core/netdev_max_backlog\n'
     for i in range(count):
         cmd += ('ip netns add leaf{0}\n'
                 'ip netns exec leaf{0} sh -c "echo 1 >/proc/sys/net/ipv6/conf/all/disable_ipv6;'
                 ' echo 1 >/proc/sys/net/ipv6/conf/default/disable_ipv6"\n'
                 'ip link add p{0} {1} type veth peer name l{0} {1} netns leaf{0}\n'
-                'ip link set p{0} up; ip -n leaf{0} link set l{0} up\n').format(i, more)
+                'ip -n leaf{0} link set l{0} up\n').format(i, more)
     m.run(cmd)
+
+
+def no_devices(m):
+    """Whatever a test has left of devices and namespaces goes."""
+    m.run('rdma link del rxe0; for d in $(ip -o link show type rocepath | cut -d: -f2); do ip link del $d; done;'
+          'for n in $(ip netns | cut -d" " -f1); do ip netns del $n; done;'
+          'for t in veth dummy bond bridge vlan; do for d in $(ip -o link show type $t | cut -d: -f2 | cut -d@ -f1);'
+          'do ip link del $d; done; done', check=False)
+    m.poll('! ls /sys/class/net | grep -q "^p[0-9]"', why='ports are gone')
+
+
+def ports(count=2):
+    """Names of the ports that `leaves` made."""
+    return ['p%d' % i for i in range(count)]
+
+
+def no_devices(m):
+    """Whatever a test has left of devices and namespaces goes."""
+    m.run('rdma link del rxe0; for d in $(ip -o link show type rocepath | cut -d: -f2); do ip link del $d; done;'
+          'for n in $(ip netns | cut -d" " -f1); do ip netns del $n; done;'
+          'for t in veth dummy bond bridge vlan; do for d in $(ip -o link show type $t | cut -d: -f2 | cut -d@ -f1);'
+          'do ip link del $d; done; done', check=False)
+    m.poll('! ls /sys/class/net | grep -q "^p[0-9]"', why='ports are gone')
 
 
 def ports(count=2):
@@ -44,7 +70,8 @@ def ports(count=2):
 
 def no_leaves(m, count=2):
     """Undo `leaves`."""
-    m.run('\n'.join('ip link del p%d 2>/dev/null; ip netns del leaf%d' % (i, i) for i in range(count)))
+    m.run('for i in %s; do ip link del p$i; ip netns del leaf$i; done 2>/dev/null' % ' '.join(map(str, range(count))),
+          check=False)
     m.poll('! ls /sys/class/net | grep -q "^p[0-9]"', why='ports are gone')
 
 
@@ -227,9 +254,16 @@ class Captured:
             self.jobs.append(self.m.capture(ifname, '/tmp/%s.pcap' % ifname, self.expression, self.snaplen, ns))
         return self
 
-    def wait(self, ifname, count, timeout=10):
-        """Wait until so many frames of the interface are in the file."""
-        self.m.poll(lambda: len(self.read(ifname)) >= count, timeout, '%d frames on %s' % (count, ifname))
+    def wait(self, key, count, *ifnames, timeout=20):
+        """Wait until so many frames for which `key` is true are in the files of these interfaces (or all)."""
+        ifnames = ifnames or [ifname for ifname, _ in self.where]
+
+        def found():
+            return sum(bool(key(frame)) for ifname in ifnames for frame in self.read(ifname))
+        try:
+            self.m.poll(lambda: found() >= count, timeout)
+        except PollTimeout:
+            ksft.fail('%d of %d frames on %s' % (found(), count, ifnames))
 
     def read(self, ifname):
         """The frames captured on an interface up to now."""
