@@ -542,6 +542,8 @@ void rp_port_del(struct rp_port *port)
 	}
 	netdev_rx_handler_unregister(dev);
 	synchronize_net();
+	if (port->holddown.state != ROCEPATH_PORT_DOWN)
+		port_hurry_flows(rp);
 	port_address_lists(port, false);
 	netdev_upper_dev_unlink(dev, rp->dev);
 	port_restore(port);
