@@ -348,18 +348,21 @@ static int port_conform(struct rp_port *port, struct netlink_ext_ack *extack)
 {
 	struct rp_device *rp = port->rp;
 	struct net_device *dev = port->dev;
+	bool was_up = dev->flags & IFF_UP;
 	int err;
 
+	/* IPv6 addresses that it made for itself go when it is closed, and do not come again */
+	dev_close(dev);
 	err = dev_set_mtu(dev, rp->dev->mtu);
 	if (err) {
 		NL_SET_ERR_MSG(extack, "The port does not take the MTU of the device");
-		return err;
+		goto err_close;
 	}
 	err = port_set_address(dev, rp->dev->dev_addr, extack);
 	if (err) {
 		if (extack && !extack->_msg)
 			NL_SET_ERR_MSG(extack,
-				       "The port does not take the MAC address: set it down first");
+				       "The port does not take the MAC address of the device");
 		goto err_mtu;
 	}
 	rp_netdev_no_addrconf(dev, true);
@@ -384,6 +387,9 @@ err_address:
 err_mtu:
 	if (dev_set_mtu(dev, port->orig_mtu))
 		netdev_err(dev, "keeps the MTU of %s\n", rp->dev->name);
+err_close:
+	if (was_up && dev_open(dev, NULL))
+		netdev_err(dev, "stays down\n");
 	return err;
 }
 
@@ -517,6 +523,19 @@ err_free:
 	return err;
 }
 
+/* the port's counters go with it: the device keeps what its own must balance with */
+static void port_count_left(const struct rp_port *port)
+{
+	struct rp_device *rp = port->rp;
+	u64 v[RP_PORT_COUNTS];
+
+	rp_port_stats_read(port->stats, v);
+	local_bh_disable();
+	rp_stats_add(rp->stats, RP_TX_LEFT, v[RP_PORT_TX_PACKETS] + v[RP_PORT_TX_DROPPED]);
+	rp_stats_add(rp->stats, RP_RX_LEFT, v[RP_PORT_RX_PACKETS]);
+	local_bh_enable();
+}
+
 /**
  * rp_port_del() - let a port go
  * @port: of a device
@@ -542,6 +561,7 @@ void rp_port_del(struct rp_port *port)
 	}
 	netdev_rx_handler_unregister(dev);
 	synchronize_net();
+	port_count_left(port);
 	if (port->holddown.state != ROCEPATH_PORT_DOWN)
 		port_hurry_flows(rp);
 	port_address_lists(port, false);

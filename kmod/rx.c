@@ -11,8 +11,12 @@
 
 #include <linux/etherdevice.h>
 #include <linux/if_vlan.h>
+#include <linux/ip.h>
+#include <linux/unaligned.h>
 #include <net/gso.h>
+#include <net/ip.h>
 
+#include "core/icrc.h"
 #include "device.h"
 #include "flow.h"
 #include "control.h"
@@ -92,9 +96,39 @@ static bool rx_packet(struct rp_device *rp, struct sk_buff *skb)
 	return rx_flow(rp, skb, l3, &r);
 }
 
+/*
+ * Segmentation numbers the IPv4 packets on from the first one's id, but the
+ * sender may have given all the same (with DF that is allowed), and the ICRC
+ * covers it. So it tells which it was.
+ */
+static void rx_restore_id(struct sk_buff *skb, __be16 first)
+{
+	struct rp_roce r;
+	struct iphdr *ip;
+	__be16 numbered;
+	u32 l3, wire;
+
+	if (skb_linearize(skb) || rp_parse(skb, 0, skb->protocol, &r, &l3) != RP_ROCE_OK || r.ipv6)
+		return;
+	wire = get_unaligned_le32(skb->data + l3 + r.icrc);
+	if (rp_icrc(skb->data + l3, &r) == wire)
+		return;
+	/* segments of a list may be clones: who looks at the port has them, too */
+	if (skb_ensure_writable(skb, l3 + sizeof(*ip)))
+		return;
+	ip = (struct iphdr *)(skb->data + l3);
+	numbered = ip->id;
+	ip->id = first;
+	if (rp_icrc(skb->data + l3, &r) == wire)
+		ip_send_check(ip);
+	else
+		ip->id = numbered;
+}
+
 /* receive offloads may have glued RoCE packets together: take them apart again */
 static void rx_aggregate(struct rp_device *rp, struct sk_buff *skb)
 {
+	__be16 id = skb->protocol == htons(ETH_P_IP) ? ip_hdr(skb)->id : 0;
 	struct sk_buff *segs, *next;
 	unsigned int n = 0;
 
@@ -111,6 +145,7 @@ static void rx_aggregate(struct rp_device *rp, struct sk_buff *skb)
 		skb_mark_not_on_list(segs);
 		skb_pull(segs, skb_network_offset(segs));
 		n++;
+		rx_restore_id(segs, id);
 		if (!rx_packet(rp, segs))
 			rp_rx_deliver(rp, segs);
 	}

@@ -6,9 +6,9 @@
  * Packets are conserved. On a device that rests,
  *
  *   tx_packets + tx_flood_copies + tx_control
- *                                = sum of its ports' (tx_packets + tx_dropped) + tx_drop_*
- *   sum of its ports' rx_packets + rx_gso_segments
- *                                = rx_packets + packets held now + rx_control_* + rx_drop_*
+ *                = sum of its ports' (tx_packets + tx_dropped) + tx_left + tx_drop_*
+ *   sum of its ports' rx_packets + rx_left + rx_gso_segments
+ *                = rx_packets + packets held now + rx_control_* + rx_drop_*
  */
 #ifndef ROCEPATH_STATS_H
 #define ROCEPATH_STATS_H
@@ -32,10 +32,12 @@ struct rp_port;
 	C(TX_REROUTED, tx_rerouted)		/* port just failed, another taken */	\
 	C(TX_EV_KEPT, tx_ev_kept)		/* EV not written: no memory */		\
 	C(TX_CONTROL, tx_control)		/* control packets made here */		\
+	C(TX_LEFT, tx_left)			/* by ports that are ports no more */	\
 	C(TX_DROP_NO_PORT, tx_drop_no_port)	/* no port is up */			\
 	C(TX_DROP_NOMEM, tx_drop_nomem)							\
 	C(RX_PACKETS, rx_packets)		/* given to the stack */		\
 	C(RX_BYTES, rx_bytes)								\
+	C(RX_LEFT, rx_left)			/* from ports that are ports no more */	\
 	C(RX_ROCE, rx_roce)			/* RoCEv2 from ports */			\
 	C(RX_IN_ORDER, rx_in_order)		/* was the PSN expected */		\
 	C(RX_HELD, rx_held)			/* came early, waited */		\
