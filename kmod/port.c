@@ -442,7 +442,6 @@ static struct rp_port *port_alloc(struct rp_device *rp, struct net_device *dev, 
 	port->dev = dev;
 	port->index = index;
 	port->weight = 1;
-	port->orig_up = dev->flags & IFF_UP;
 	port->orig_mtu = dev->mtu;
 	ether_addr_copy(port->orig_addr, dev->dev_addr);
 	netdev_hold(dev, &port->dev_tracker, GFP_KERNEL);

@@ -21,7 +21,6 @@ struct netlink_ext_ack;
  * @weight: of its share, 1 to ROCEPATH_WEIGHT_MAX
  * @holddown: whether it may carry traffic
  * @sent_base: the lower device's tx_packets less ours, when it last was idle or came up
- * @orig_up: it was up before it became a port
  * @orig_mtu: as it was before it became a port
  * @orig_addr: the same
  * @rcu: to free it
@@ -37,7 +36,6 @@ struct rp_port {
 	u16 weight;
 	struct rp_holddown holddown;
 	u64 sent_base;
-	bool orig_up;
 	unsigned int orig_mtu;
 	unsigned char orig_addr[MAX_ADDR_LEN];
 	struct rcu_head rcu;
