@@ -18,6 +18,7 @@ import sys
 
 from lab import ksft, perf, start_perf
 from lib import roce
+from lib.perf import ACK_TIMEOUT
 from rocepath_lab import capable, counted, peer, rocepath_lab, setup
 
 PORTS = ('eth0', 'eth1')
@@ -25,8 +26,6 @@ DELAYS = ('100us', '400us')
 V4 = {'a': '10.0.0.1', 'b': '10.0.0.2'}
 V6 = {'a': 'fd00::1', 'b': 'fd00::2'}
 RATE = 10       # Mbit/s of a port: little enough that not the emulated CPU is the limit
-# What an ACK may take, where it waits behind the packets of many QPs, or for a virtual CPU: 1 s.
-PATIENT = 18
 # What is late here has waited for a CPU, and comes; nothing is lost that a test did not lose.
 SETTINGS = 'gap-floor 500ms gap-ceiling 900ms holddown 100ms holddown-max 1s'
 DULL = ('tx_bytes', 'rx_bytes', 'tx_packets', 'rx_packets', 'tx_roce', 'rx_roce', 'rx_in_order')
@@ -127,6 +126,10 @@ def watched(server, client, senders=(), weights=(1, 1), errors=False):
     with contextlib.ExitStack() as stack:
         books = {m.name: stack.enter_context(counted(m)) for m in machines}
         yield books
+    lost = {'%s>%s %s' % (m.name, other.name, port): books[m.name].get(port + '_tx_packets', 0) -
+            books[other.name].get(port + '_rx_packets', 0)
+            for m, other in ((server, client), (client, server)) for port in PORTS}
+    ksft.say('on the way: %s' % lost)
     for m in machines:
         ksft.say('%s: %s' % (m.name, ' '.join('%s %d' % (k, v) for k, v in books[m.name].items()
                                               if not k.endswith(DULL))))
@@ -137,13 +140,13 @@ def watched(server, client, senders=(), weights=(1, 1), errors=False):
         check_shares(books[m.name], weights, m.name)
 
 
-def traffic(server, client, senders=(), weights=(1, 1), timeout=PATIENT, extra='', **kwargs):
+def traffic(server, client, senders=(), weights=(1, 1), **kwargs):
     """Run perftest, check what the head of this file says; returns its result.
 
-    senders are those that send the data. timeout is that of the QPs, as perftest's -u has it.
+    senders are those that send the data.
     """
     with watched(server, client, senders, weights):
-        result = perf(server, client, extra='-u %d %s' % (timeout, extra), **kwargs)
+        result = perf(server, client, **kwargs)
     ksft.say('%s: %.2f MB/s' % (result.tool, result.MBps))
     return result
 
@@ -154,13 +157,11 @@ class Stream:
     def __init__(self, server, client, addr=None, seconds=4, options='', slow_us=0):
         self.seconds = seconds
         addr = addr or V4
-        cmd = 'exec rcstream -g %d -t %d %s'
-        self.server = server.spawn(cmd % (server.gid('rxe0', addr[server.name]), seconds, options) +
-                                   ' -S %d' % slow_us)
+        cmd = 'exec rcstream -g %%d -t %d -u %d %s' % (seconds, ACK_TIMEOUT, options)
+        self.server = server.spawn(cmd % server.gid('rxe0', addr[server.name]) + ' -S %d' % slow_us)
         server.poll(lambda: self.server.rc is not None or
                     server.run('ss -Hltn sport = :18400').out, why='rcstream listens')
-        self.client = client.spawn(cmd % (client.gid('rxe0', addr[client.name]), seconds, options) +
-                                   ' ' + addr[server.name])
+        self.client = client.spawn(cmd % client.gid('rxe0', addr[client.name]) + ' ' + addr[server.name])
 
     def end(self):
         """Let it end now; as `wait`."""

@@ -1,0 +1,122 @@
+# SPDX-License-Identifier: GPL-2.0
+"""A cable is pulled under full load, and plugged in again."""
+
+import time
+
+from bed import CommandTimeout, LabError
+from progress import Progress, longest_gap, rate
+
+SECONDS = 10                # of the whole run
+BEFORE, CUT = 2.0, 2.5      # seconds of full load, and without the cable
+SETTLE = 1.0                # after the repair, until the rate counts
+# Bounds what waits in the port that is left, and would arrive in vain before what was lost. The ACK timeout is
+# perftest's own, 67 ms, so that bonding is not slower than it must be.
+LOAD = {'size': 16384, 'extra': '-t 6'}
+STARTED_BYTES = 100000
+
+
+class Cut:
+    """What was seen. Times are seconds by b's monotonic clock, rates bytes of payload per second.
+
+    written     [(when, bytes)] that reached b's memory
+    samples     of what b's ports received, every 10 ms
+    """
+
+    def __init__(self, name, written, samples, ifname):
+        self.name = name
+        self.written = written
+        self.samples = samples
+        self.ifname = ifname
+        self.cut_at = self.repaired_at = 0.0
+        self.cq_errors = self.seq_err = 0
+
+    @property
+    def gap_ms(self):
+        """The longest time without progress while the client ran."""
+        return longest_gap(self.written)[0] * 1e3
+
+    @property
+    def gap_at(self):
+        """When that began."""
+        return longest_gap(self.written)[1]
+
+    @property
+    def before(self):
+        """The rate before the cut."""
+        return rate(self.written, self.cut_at - BEFORE + 0.5, self.cut_at)
+
+    @property
+    def during(self):
+        """The rate without the cable."""
+        return rate(self.written, self.cut_at + 0.5, self.repaired_at)
+
+    @property
+    def after(self):
+        """The rate after the repair, up to where the client began to end."""
+        end = self.written[-1][0] if self.written else 0
+        start = self.repaired_at + SETTLE
+        return rate(self.written, start, end - 0.2) if end - 0.2 > start else 0.0
+
+    @property
+    def recovered(self):
+        """The rate after the repair, compared with that before the cut."""
+        return self.after / self.before if self.before else 0.0
+
+
+def _received(bed):
+    return [bed.b.stats(name)['rx_bytes'] for name in bed.ethernets()]
+
+
+def _busiest(bed, start):
+    """The port that carries most since `start`; the last one of equals."""
+    moved = [now - then for now, then in zip(_received(bed), start)]
+    most = max(moved)
+    return max(i for i, n in enumerate(moved) if n > 0.8 * most)
+
+
+def _let_run(m, seconds):
+    """Let the traffic be, and start nothing in the machine that would disturb it."""
+    end = time.monotonic() + seconds
+    m.poll(lambda: time.monotonic() >= end, timeout=seconds + 1)
+
+
+def run(bed, name, qps=1):
+    """Run traffic, cut the port that carries most, repair it. Returns a Cut."""
+    a, b = bed.a, bed.b
+    errors = bed.sequence_errors()
+    sampler = b.sampler(bed.ethernets(), 10)
+    progress = Progress(b)
+    start = _received(bed)
+    perf = bed.start_run(qps=qps, seconds=SECONDS, **LOAD)
+    b.poll(lambda: sum(_received(bed)) > sum(start) + STARTED_BYTES or not perf.running(), why='traffic')
+    _let_run(b, BEFORE)
+    port = _busiest(bed, start)
+    asked_at = b.clock()
+    bed.lab.cut(bed.cables[port])
+    cut_by = b.clock()
+    _let_run(b, CUT)
+    repaired_at = b.clock()
+    bed.lab.restore(bed.cables[port])
+    try:
+        done = perf.wait(SECONDS + 20)
+        cq_errors = done.cq_errors
+    except CommandTimeout:
+        perf.server.kill(9)
+        cq_errors = qps
+    cut = Cut(name, progress.stop(), sampler.stop(), 'eth%d' % port)
+    if not cut.written:
+        raise LabError('%s: nothing was written while the cable was pulled' % name)
+    cut.cq_errors, cut.repaired_at = cq_errors, repaired_at
+    cut.cut_at = _last_packet(cut.samples, cut.ifname, asked_at, cut_by)
+    cut.seq_err = bed.sequence_errors() - errors
+    for m in (a, b):
+        m.poll(lambda m=m: m.carrier(cut.ifname), why='the repaired port')
+    return cut
+
+
+def _last_packet(samples, ifname, start, end):
+    """When a port received the last packet, between two moments; else the second one."""
+    rows = samples.between(start, end + 0.1).rows
+    moved = [after[0] for before, after in zip(rows, rows[1:])
+             if samples.total(after, ifname)[0] > samples.total(before, ifname)[0]]
+    return moved[-1] if moved else end
