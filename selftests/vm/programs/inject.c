@@ -28,6 +28,7 @@
 
 #define RING_FRAME	4096
 #define RING_FRAMES	64
+#define BLANKS		"\n\t "
 #define LINE_LEN	(2 * FRAME_MAX + 64)
 
 static const char usage[] =
@@ -180,11 +181,11 @@ static void read_line(struct line *line, char *text)
 {
 	char *word, *save;
 
-	word = strtok_r(text, " \n", &save);
+	word = strtok_r(text, BLANKS, &save);
 	line->port = word ? atoi(word) : -1;
 	if (line->port < 0 || line->port >= ports)
 		die("no interface %s", word ? word : "");
-	while ((word = strtok_r(NULL, " \n", &save))) {
+	while ((word = strtok_r(NULL, BLANKS, &save))) {
 		char *value = strchr(word, '=');
 
 		if (!value)
@@ -202,8 +203,10 @@ static void partial_checksum(const struct frame *f, u8 *data, u32 len)
 	u32 l4 = frame_l3(f) + (f->ipv6 ? 40 : 20), skip = f->ipv6 ? 0 : 12, i;
 	u64 total = 17 + len - l4;
 
-	for (i = skip; i < 16; i += 2)
-		total += (f->saddr[i] << 8 | f->saddr[i + 1]) + (f->daddr[i] << 8 | f->daddr[i + 1]);
+	for (i = skip; i < 16; i += 2) {
+		total += f->saddr[i] << 8 | f->saddr[i + 1];
+		total += f->daddr[i] << 8 | f->daddr[i + 1];
+	}
 	while (total >> 16)
 		total = (total & 0xffff) + (total >> 16);
 	data[l4 + 6] = total >> 8;
@@ -321,6 +324,7 @@ int main(int argc, char **argv)
 		if (use_vnet)
 			set_option(sockets[i], PACKET_VNET_HDR, 1);
 	}
-	printf("%llu\n", (unsigned long long)(random ? send_random(&defaults, random) : send_list(&defaults)));
+	random = random ? send_random(&defaults, random) : send_list(&defaults);
+	printf("%llu\n", (unsigned long long)random);
 	return 0;
 }

@@ -45,6 +45,10 @@ struct one {
 	uint32_t *tag;
 };
 
+static const char usage[] =
+	"usage: rcqp -g GID_INDEX -G REMOTE [-d DEV] [-n QPS] [-u] [-p PSN] [-q REMOTE_QPN]\n"
+	"            [-m MTU] [-r RECEIVES]\n";
+
 static struct one ones[QPS_MAX];
 static struct ibv_context *context;
 static struct ibv_pd *pd;
@@ -112,8 +116,11 @@ static void make_memory(void)
 /* the slot and the QP are in the id; slots are shared by all QPs, the tag is read at once */
 static void post_receive(int i, uint32_t slot)
 {
-	struct ibv_sge sge = { (uintptr_t)memory + TARGET_LEN + (size_t)slot * SLOT, SLOT, mr->lkey };
-	struct ibv_recv_wr wr = { .wr_id = (uint64_t)i << 32 | slot, .sg_list = &sge, .num_sge = 1 }, *bad;
+	uintptr_t at = (uintptr_t)memory + TARGET_LEN + (size_t)slot * SLOT;
+	struct ibv_sge sge = { at, SLOT, mr->lkey };
+	struct ibv_recv_wr *bad, wr = {
+		.wr_id = (uint64_t)i << 32 | slot, .sg_list = &sge, .num_sge = 1,
+	};
 
 	if (ibv_post_recv(ones[i].qp, &wr, &bad))
 		die("ibv_post_recv: %s", strerror(errno));
@@ -123,12 +130,14 @@ static void to_init(struct ibv_qp *qp)
 {
 	struct ibv_qp_attr attr = {
 		.qp_state = IBV_QPS_INIT, .port_num = 1,
-		.qp_access_flags = IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_ATOMIC,
+		.qp_access_flags = IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_WRITE |
+				   IBV_ACCESS_REMOTE_ATOMIC,
 	};
+	int mask = IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS;
 
 	if (options.type == IBV_QPT_UC)
 		attr.qp_access_flags = IBV_ACCESS_REMOTE_WRITE;
-	if (ibv_modify_qp(qp, &attr, IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS))
+	if (ibv_modify_qp(qp, &attr, mask))
 		die("to INIT: %s", strerror(errno));
 }
 
@@ -139,7 +148,11 @@ static void to_rtr(struct ibv_qp *qp)
 		.rq_psn = options.psn, .max_dest_rd_atomic = READS_MAX, .min_rnr_timer = 1,
 		.ah_attr = {
 			.is_global = 1, .port_num = 1,
-			.grh = { .dgid = options.gid, .sgid_index = options.gid_index, .hop_limit = 64 },
+			.grh = {
+				.dgid = options.gid,
+				.sgid_index = options.gid_index,
+				.hop_limit = 64,
+			},
 		},
 	};
 	int mask = IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN;
@@ -154,12 +167,14 @@ static void to_rts(struct ibv_qp *qp)
 {
 	/* timeout 0: the other end is not there, so waits for ever */
 	struct ibv_qp_attr attr = {
-		.qp_state = IBV_QPS_RTS, .sq_psn = options.psn, .retry_cnt = 7, .rnr_retry = 7, .max_rd_atomic = READS_MAX,
+		.qp_state = IBV_QPS_RTS, .sq_psn = options.psn, .retry_cnt = 7, .rnr_retry = 7,
+		.max_rd_atomic = READS_MAX,
 	};
 	int mask = IBV_QP_STATE | IBV_QP_SQ_PSN;
 
 	if (options.type == IBV_QPT_RC)
-		mask |= IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY | IBV_QP_MAX_QP_RD_ATOMIC;
+		mask |= IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY |
+			IBV_QP_MAX_QP_RD_ATOMIC;
 	if (ibv_modify_qp(qp, &attr, mask))
 		die("to RTS: %s", strerror(errno));
 }
@@ -168,7 +183,10 @@ static void make_qp(int i)
 {
 	struct ibv_qp_init_attr attr = {
 		.send_cq = cq, .recv_cq = cq, .qp_type = options.type, .sq_sig_all = 1,
-		.cap = { .max_send_wr = SENDS_MAX, .max_recv_wr = options.receives, .max_send_sge = 1, .max_recv_sge = 1 },
+		.cap = {
+			.max_send_wr = SENDS_MAX, .max_recv_wr = options.receives,
+			.max_send_sge = 1, .max_recv_sge = 1,
+		},
 	};
 	uint32_t slot;
 
@@ -221,7 +239,9 @@ static int drain(void)
 static void post_send(int i, uint32_t count, enum ibv_wr_opcode opcode, uint32_t len)
 {
 	struct ibv_sge sge = { (uintptr_t)memory, len, mr->lkey };
-	struct ibv_send_wr wr = { .wr_id = (uint64_t)i << 32, .sg_list = &sge, .num_sge = 1, .opcode = opcode }, *bad;
+	struct ibv_send_wr *bad, wr = {
+		.wr_id = (uint64_t)i << 32, .sg_list = &sge, .num_sge = 1, .opcode = opcode,
+	};
 
 	wr.wr.rdma.remote_addr = (uintptr_t)memory;
 	wr.wr.rdma.rkey = mr->rkey;
@@ -365,7 +385,7 @@ static void read_options(int argc, char **argv)
 			options.receives = atoi(optarg);
 			break;
 		default:
-			die("usage: rcqp -g GID_INDEX -G REMOTE [-d DEV] [-n QPS] [-u] [-p PSN] [-q REMOTE_QPN] [-m MTU] [-r RECEIVES]");
+			die(usage);
 		}
 	}
 	if (options.gid_index < 0 || options.qps < 1 || options.qps > QPS_MAX)

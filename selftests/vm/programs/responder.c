@@ -13,7 +13,8 @@
  *   forge KIND   send one that is wrong: mac key version type short long plain
  *   quit
  */
-/* SOURCES: selftests/vm/programs/lib/frame.c kmod/core/icrc.c kmod/core/roce.c kmod/core/wire.c kmod/core/hello.c selftests/unit/siphash.c */
+/* SOURCES: selftests/vm/programs/lib/frame.c selftests/unit/siphash.c */
+/* SOURCES: kmod/core/icrc.c kmod/core/roce.c kmod/core/wire.c kmod/core/hello.c */
 
 #include <errno.h>
 #include <net/ethernet.h>
@@ -35,7 +36,8 @@
 #define OTHER_VERSION	9
 
 static const char usage[] =
-	"usage: responder -i [NETNS:]IF... -d DMAC [-s SMAC] [-v VLAN] -a OURS,THEIRS -k ID:HEX [-k ID:HEX]\n";
+	"usage: responder -i [NETNS:]IF... -d DMAC -a OURS,THEIRS -k ID:HEX...\n"
+	"                 [-s SMAC] [-v VLAN]\n";
 
 struct message {
 	struct rp_wire header;
@@ -81,7 +83,9 @@ static struct rp_wire_addrs addresses(bool ours)
 
 static void transmit(const u8 *data, u32 len)
 {
-	if (send(sockets[turn++ % ports], data, len, 0) < 0 && errno != ENETDOWN && errno != ENOBUFS)
+	ssize_t sent = send(sockets[turn++ % ports], data, len, 0);
+
+	if (sent < 0 && errno != ENETDOWN && errno != ENOBUFS)
 		die("send: %s", strerror(errno));
 }
 
@@ -102,7 +106,8 @@ static void fill(struct message *m, bool reply, u64 response)
 
 	memset(m, 0, sizeof(*m));
 	memcpy(m->body, &body, sizeof(body));
-	rp_wire_seal(&m->header, RP_WIRE_HELLO, sizeof(body), instance, seq, &keys.key[keys.active], &addrs);
+	rp_wire_seal(&m->header, RP_WIRE_HELLO, sizeof(body), instance, seq,
+		     &keys.key[keys.active], &addrs);
 }
 
 static void say(bool reply, u64 response)
@@ -148,7 +153,7 @@ static void forge(const char *kind)
 	} else if (!strcmp(kind, "long")) {
 		len += 4;
 	} else {
-		die("forge %s?", kind);
+		die("what hello is %s?", kind);
 	}
 	wrap(&m, len, data, &data_len);
 	transmit(data, data_len);
@@ -188,23 +193,28 @@ static void hear(int fd)
 	if (len < 14 || memcmp(data + 6, envelope.dmac, 6))
 		return;
 	ip = find_l3(data, len, &l3);
-	if (!ip || rp_roce_parse(ip, len - l3, len - l3, &r) != RP_ROCE_OK || r.kind != RP_KIND_CONTROL)
+	if (!ip || rp_roce_parse(ip, len - l3, len - l3, &r) != RP_ROCE_OK ||
+	    r.kind != RP_KIND_CONTROL)
 		return;
 	size = r.icrc - r.bth - RP_BTH_LEN;
 	if (size > sizeof(m))
 		return;
 	memcpy(&m, ip + r.bth + RP_BTH_LEN, size);
-	if (rp_wire_check(&m.header, size, &keys, &addrs) == RP_WIRE_OK && m.header.type == RP_WIRE_HELLO)
+	if (rp_wire_check(&m.header, size, &keys, &addrs) == RP_WIRE_OK &&
+	    m.header.type == RP_WIRE_HELLO)
 		hear_hello(&m);
 }
 
 static void print_state(void)
 {
 	static const char *const names[] = {
-		[ROCEPATH_PEER_PLAIN] = "plain", [ROCEPATH_PEER_CAPABLE] = "capable", [ROCEPATH_PEER_LOST] = "lost",
+		[ROCEPATH_PEER_PLAIN] = "plain",
+		[ROCEPATH_PEER_CAPABLE] = "capable",
+		[ROCEPATH_PEER_LOST] = "lost",
 	};
 
-	printf("%s came %u restarts %u key %u\n", names[hello.state], came, hello.restarts, hello.key_id);
+	printf("%s came %u restarts %u key %u\n", names[hello.state], came, hello.restarts,
+	       hello.key_id);
 }
 
 static void activate(u32 id)
@@ -302,7 +312,10 @@ int main(int argc, char **argv)
 	int option;
 
 	envelope = (struct frame){
-		.sport = 49152, .dport = RP_ROCE_PORT, .opcode = RP_OPCODE_CONTROL, .qpn = RP_WIRE_QPN,
+		.sport = 49152,
+		.dport = RP_ROCE_PORT,
+		.opcode = RP_OPCODE_CONTROL,
+		.qpn = RP_WIRE_QPN,
 	};
 	frame_mac("02:00:00:00:00:02", envelope.smac);
 	while ((option = getopt(argc, argv, "i:d:s:v:a:k:")) >= 0) {

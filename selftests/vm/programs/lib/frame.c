@@ -219,7 +219,8 @@ u32 frame_build(const struct frame *f, u8 *out)
  */
 void frame_mac(const char *text, u8 *mac)
 {
-	if (sscanf(text, "%hhx:%hhx:%hhx:%hhx:%hhx:%hhx", mac, mac + 1, mac + 2, mac + 3, mac + 4, mac + 5) != 6)
+	if (sscanf(text, "%hhx:%hhx:%hhx:%hhx:%hhx:%hhx", mac, mac + 1, mac + 2, mac + 3, mac + 4,
+		   mac + 5) != 6)
 		die("%s is no MAC address", text);
 }
 

@@ -57,6 +57,6 @@ u32 frame_l3(const struct frame *f);
 void frame_mac(const char *text, u8 *mac);
 void frame_addresses(struct frame *f, const char *text);
 int frame_socket(const char *where, u16 protocol);
-__attribute__((noreturn, format(printf, 1, 2))) void die(const char *format, ...);
+_Noreturn void die(const char *format, ...) __attribute__((__format__(__printf__, 1, 2)));
 
 #endif /* FRAME_H */
