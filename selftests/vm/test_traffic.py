@@ -5,6 +5,8 @@
 The topology is that of hosts.py. Rates are compared only within one test.
 """
 
+import contextlib
+
 from hosts import (PORTS, V4, V6, Captures, Stream, build, know_each_other, main, shape,
                    traffic, unbuild, watched)
 from lab import ksft, perf
@@ -228,55 +230,68 @@ def qinq_above(a, b, _lab):
         m.run('ip link del rp0.100')
 
 
+@contextlib.contextmanager
+def rebuilt(*machines):
+    """The device of the drawing again after a block that has another topology, however it ends."""
+    for m in machines:
+        unbuild(m)
+    try:
+        yield
+    finally:
+        for m in machines:
+            m.run('rdma link del rxe0; ip link del rp0; ip link del bond0; '
+                  'ip link del eth0.7; ip link del eth1.7; true')
+            shape(m)
+            build(m)
+
+
 def above_vlans(a, b, _lab):
-    """The ports are VLANs themselves."""
-    for m in (a, b):
-        unbuild(m)
-        m.run('\n'.join('ip link add link %s name %s.7 type vlan id 7; ip link set %s up' % (p, p, p)
-                        for p in PORTS))
-        build(m, ports=['%s.7' % p for p in PORTS])
-    know_each_other(a, b)
-    with Captures(on_ports(a)) as captures, counted(a) as c:
-        traffic(b, a, addr=V4['b'])
-        rping(b, a, V4['b'])
-    ksft.eq({p.tags for p in captures.check(WRITE_MIDDLE)}, {(7,)})
-    sent = [c['%s.7_tx_packets' % name] for name in PORTS]
-    ksft.le(abs(sent[0] - sent[1]), 0.05 * sum(sent), sent)
-    for m in (a, b):
-        conserved(m)
-        unbuild(m)
-        m.run('ip link del eth0.7; ip link del eth1.7')
-        build(m)
+    """The ports are VLANs themselves.
+
+    Not by RDMA-CM: ib_core takes a GID of a netdevice above VLANs for one of that VLAN, and
+    rdma_rxe reports its packets as untagged, so that it finds none for them. It is no better
+    above a bond.
+    """
+    with rebuilt(a, b):
+        for m in (a, b):
+            m.run('\n'.join('ip link add link %s name %s.7 type vlan id 7; ip link set %s up' % (p, p, p)
+                            for p in PORTS))
+            build(m, ports=['%s.7' % p for p in PORTS])
+        know_each_other(a, b)
+        with Captures(on_ports(a)) as captures, counted(a) as c:
+            traffic(b, a, addr=V4['b'])
+        ksft.eq({p.tags for p in captures.check(WRITE_MIDDLE)}, {(7,)})
+        sent = [c['%s.7_tx_packets' % name] for name in PORTS]
+        ksft.le(abs(sent[0] - sent[1]), 0.05 * sum(sent), sent)
+        for m in (a, b):
+            conserved(m)
     know_each_other(a, b)
 
 
 def peer_without_the_module(a, b, _lab):
     """b has a bond over the same cables: it is not sprayed to, and is as fast as one port."""
-    unbuild(b)
-    b.run('modprobe bonding; ip link add bond0 type bond mode balance-xor xmit_hash_policy layer2+3 miimon 100\n'
-          'ip link set eth0 down; ip link set eth1 down\n'
-          'ip link set eth0 master bond0; ip link set eth1 master bond0')
-    b.up('bond0', V4['b'] + '/24')
-    shape(b)
-    b.rxe('bond0')
-    before = [m.sequence_errors() for m in (a, b)]
-    a.run('ping -c 1 -W 5 %s' % V4['b'])
-    with counted(a) as c:
-        result = perf(b, a, addr=V4['b'])
-        perf(b, a, tool='ib_send_bw', addr=V4['b'])
-        perf(b, a, tool='ib_read_bw', addr=V4['b'])
-    a.run('ip link set eth1 nomaster')
-    one = perf(b, a, addr=V4['b'])
-    a.run('ip link set eth1 master rp0')
-    ksft.say('without the module %.3f MB/s, one port %.3f MB/s' % (result.MBps, one.MBps))
-    ksft.eq(c.get('tx_sprayed', 0), 0)
-    ksft.true(peer(a, V4['b']).get('state') in (None, 'plain', 'lost'), peer(a, V4['b']))
-    ksft.eq([m.sequence_errors() for m in (a, b)], before, 'sequence errors')
-    ksft.ge(result.MBps, 0.95 * one.MBps)
-    b.run('rdma link del rxe0; ip link del bond0; rmmod bonding')
-    shape(a)
-    shape(b)
-    build(b)
+    with rebuilt(b):
+        b.run('modprobe bonding; ip link add bond0 type bond mode balance-xor xmit_hash_policy layer2+3\n'
+              'ip link set bond0 type bond miimon 100; ip link set eth0 down; ip link set eth1 down\n'
+              'ip link set eth0 master bond0; ip link set eth1 master bond0')
+        b.up('bond0', V4['b'] + '/24')
+        shape(b)
+        b.rxe('bond0')
+        before = [m.sequence_errors() for m in (a, b)]
+        a.poll('ping -c 1 -W 1 %s' % V4['b'])
+        with counted(a) as c:
+            result = perf(b, a, addr=V4['b'])
+            perf(b, a, tool='ib_send_bw', addr=V4['b'])
+            perf(b, a, tool='ib_read_bw', addr=V4['b'])
+        a.run('ip link set eth1 nomaster')
+        one = perf(b, a, addr=V4['b'])
+        a.run('ip link set eth1 master rp0')
+        ksft.say('without the module %.3f MB/s, one port %.3f MB/s' % (result.MBps, one.MBps))
+        ksft.eq(c.get('tx_sprayed', 0), 0)
+        ksft.true(peer(a, V4['b']).get('state') in (None, 'plain', 'lost'), peer(a, V4['b']))
+        ksft.eq([m.sequence_errors() for m in (a, b)], before, 'sequence errors')
+        ksft.ge(result.MBps, 0.95 * one.MBps)
+    conserved(a)
     know_each_other(a, b)
 
 
