@@ -35,7 +35,7 @@
 #include "peer.h"
 
 #define RP_QP_HASH_BITS 14
-#define RP_QP_BUCKETS (1u << RP_QP_HASH_BITS)
+#define RP_QP_BUCKETS BIT(RP_QP_HASH_BITS)
 /* as many as rdma_rxe allows for a device; beyond, we stop claiming that we reorder */
 #define RP_QPS_MAX 65536
 

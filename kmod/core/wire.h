@@ -66,6 +66,9 @@ enum rp_wire_verdict rp_wire_check(const struct rp_wire *w, u32 len, const struc
 
 /**
  * rp_siphash() - SipHash-2-4, 64 bits
+ * @data: what to hash
+ * @len: bytes of it
+ * @key: to hash it with
  *
  * The kernel's in the module; tests bring their own.
  */
