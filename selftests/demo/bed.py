@@ -22,13 +22,17 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..'
 # pylint: disable=wrong-import-position
 from artifacts import module, tool  # noqa: E402
 from lab import CommandTimeout, Lab, LabError, start_perf  # noqa: E402
+from lib.perf import PerfResult  # noqa: E402
 
 DELAY_US = 100
 LONGER_US = {1: [0], 2: [0, 300], 4: [0, 0, 300, 600]}
 NETEM_LIMIT = 4000          # packets: far more than a QP has on its way
 NETWORK = '10.7.0.'
 # perftest's own 67 ms would fire while packets wait in a shaped port: 4 QPs keep 512 of them there.
-ACK_TIMEOUT = '-u 17'       # 4.096 us * 2^17: 0.5 s
+ACK_TIMEOUT = '-u 18'       # 4.096 us * 2^18: 1 s
+# A QP of rdma_rxe has 128 packets on their way, and moves on with each message that is acknowledged: with small
+# ones the ports do not run empty when a virtual CPU stands still for some milliseconds.
+MESSAGE = 16384
 PERF_OVERHEAD = 2           # seconds that a run takes beyond its -D, about
 CAPABLE_TIMEOUT = 20
 # A virtual CPU can stand still for tens of milliseconds here: that is late, not lost.
@@ -166,27 +170,32 @@ class Bed:
 
     # Runs.
 
-    def start_run(self, tool_name='ib_write_bw', qps=1, seconds=5, extra=ACK_TIMEOUT, **kwargs):
+    def start_run(self, tool_name='ib_write_bw', qps=1, seconds=5, extra=ACK_TIMEOUT,
+                  size=MESSAGE):
         """Start perftest from a to b."""
         return start_perf(self.b, self.a, tool_name, self.address(self.b), seconds=seconds, qps=qps,
-                          check=False, extra=extra, **kwargs)
+                          check=False, extra=extra, size=size)
 
     def sequence_errors(self):
         """Of both machines, since their rxe0 was made."""
         return sum(m.sequence_errors() for m in self.machines)
 
-    def run(self, result, tool_name='ib_write_bw', seconds=5, **kwargs):
+    def run(self, result, tool_name='ib_write_bw', seconds=5):
         """A run to its end, added to the result. A run that hangs or fails has carried nothing."""
         before = self.sequence_errors()
-        perf = self.start_run(tool_name, result.qps, seconds, **kwargs)
-        try:
-            done = perf.wait(seconds + 10)
-            rate, cq_errors = done.MBps, done.cq_errors
-        except CommandTimeout:
-            perf.server.kill(9)
-            rate, cq_errors = 0.0, result.qps
-        result.add(rate, self.sequence_errors() - before, cq_errors)
-        return rate
+        done = finish(self.start_run(tool_name, result.qps, seconds), seconds + 15)
+        result.add(done.MBps, self.sequence_errors() - before, done.cq_errors)
+        return done.MBps
+
+
+def finish(perf, timeout):
+    """The result of a run, also of one that does not come to its end."""
+    try:
+        return perf.wait(timeout)
+    except CommandTimeout:
+        perf.server.kill(9)
+        perf.server.wait(check=False)
+        return PerfResult(perf.tool, perf.client, perf.server)
 
 
 def peers(m):
@@ -195,4 +204,4 @@ def peers(m):
     return found if isinstance(found, list) else next(iter(found.values()), [])
 
 
-__all__ = ['Bed', 'CommandTimeout', 'LabError', 'PERF_OVERHEAD', 'Result', 'peers']
+__all__ = ['Bed', 'LabError', 'PERF_OVERHEAD', 'Result', 'finish', 'peers']

@@ -3,7 +3,7 @@
 
 import time
 
-from bed import CommandTimeout, LabError
+from bed import LabError, finish
 from progress import Progress, longest_gap, rate
 
 SECONDS = 10                # of the whole run
@@ -11,7 +11,7 @@ BEFORE, CUT = 2.0, 2.5      # seconds of full load, and without the cable
 SETTLE = 1.0                # after the repair, until the rate counts
 # Bounds what waits in the port that is left, and would arrive in vain before what was lost. The ACK timeout is
 # perftest's own, 67 ms, so that bonding is not slower than it must be.
-LOAD = {'size': 16384, 'extra': '-t 6'}
+LOAD = {'extra': '-t 6'}
 STARTED_BYTES = 100000
 
 
@@ -97,12 +97,7 @@ def run(bed, name, qps=1):
     _let_run(b, CUT)
     repaired_at = b.clock()
     bed.lab.restore(bed.cables[port])
-    try:
-        done = perf.wait(SECONDS + 20)
-        cq_errors = done.cq_errors
-    except CommandTimeout:
-        perf.server.kill(9)
-        cq_errors = qps
+    cq_errors = finish(perf, SECONDS + 20).cq_errors
     cut = Cut(name, progress.stop(), sampler.stop(), 'eth%d' % port)
     if not cut.written:
         raise LabError('%s: nothing was written while the cable was pulled' % name)

@@ -17,7 +17,7 @@ from bed import Bed, LabError, PERF_OVERHEAD, Result
 from report import Pace, fail, table, write_json
 
 # The ports' sum must stay well below what the emulated machines forward unshaped.
-PORT_MBIT = {2: 20, 4: 10}
+PORT_MBIT = {2: 10, 4: 5}
 SECONDS = 5
 JOIN_SECONDS = 6
 REPEATS = 3                 # of what ratios are made of
@@ -120,7 +120,7 @@ def main():
     parser.add_argument('--ports', type=int, choices=sorted(PORT_MBIT), default=2)
     parser.add_argument('--out', default='build/demo', help='directory for what is made (default: %(default)s)')
     parser.add_argument('--kernel', default='6.12', help='series (default: %(default)s)')
-    parser.add_argument('--mbit', type=float, help='rate of a port (default: 20, with 4 ports 10)')
+    parser.add_argument('--mbit', type=float, help='rate of a port (default: 10, with 4 ports 5)')
     parser.add_argument('--accept', action='store_true', help='measure each figure three times; assert nothing')
     args = parser.parse_args()
     os.makedirs(args.out, exist_ok=True)
