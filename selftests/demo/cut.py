@@ -6,12 +6,14 @@ import time
 from bed import LabError, finish
 from progress import Progress, longest_gap, rate
 
-SECONDS = 10                # of the whole run
+SECONDS = 11                # of the whole run
+WARM = 1.0                  # after the start, until we look which port carries most
 BEFORE, CUT = 2.0, 2.5      # seconds of full load, and without the cable
+COUNTED = 1.5               # the end of BEFORE, from which the rate is taken
 SETTLE = 1.0                # after the repair, until the rate counts
 # Bounds what waits in the port that is left, and would arrive in vain before what was lost. The ACK timeout is
 # perftest's own, 67 ms, so that bonding is not slower than it must be.
-LOAD = {'extra': '-t 6'}
+LOAD = {'extra': '-t 3'}
 STARTED_BYTES = 100000
 
 
@@ -43,7 +45,7 @@ class Cut:
     @property
     def before(self):
         """The rate before the cut."""
-        return rate(self.written, self.cut_at - BEFORE + 0.5, self.cut_at)
+        return rate(self.written, self.cut_at - COUNTED, self.cut_at)
 
     @property
     def during(self):
@@ -89,9 +91,9 @@ def run(bed, name, qps=1):
     start = _received(bed)
     perf = bed.start_run(qps=qps, seconds=SECONDS, **LOAD)
     b.poll(lambda: sum(_received(bed)) > sum(start) + STARTED_BYTES or not perf.running(), why='traffic')
-    _let_run(b, BEFORE)
+    _let_run(b, WARM)
     port = _busiest(bed, start)
-    asked_at = b.clock()
+    _let_run(b, BEFORE)
     bed.lab.cut(bed.cables[port])
     cut_by = b.clock()
     _let_run(b, CUT)
@@ -102,7 +104,7 @@ def run(bed, name, qps=1):
     if not cut.written:
         raise LabError('%s: nothing was written while the cable was pulled' % name)
     cut.cq_errors, cut.repaired_at = cq_errors, repaired_at
-    cut.cut_at = _last_packet(cut.samples, cut.ifname, asked_at, cut_by)
+    cut.cut_at = _last_packet(cut.samples, cut.ifname, cut_by - BEFORE, cut_by)
     cut.seq_err = bed.sequence_errors() - errors
     for m in (a, b):
         m.poll(lambda m=m: m.carrier(cut.ifname), why='the repaired port')
