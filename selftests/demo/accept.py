@@ -41,7 +41,8 @@ class Figures:
 
 def median(values):
     """The median, the upper one of an even number."""
-    return sorted(values)[len(values) // 2]
+    values = sorted(values)
+    return values[len(values) // 2]
 
 
 def _measure(bed, name, tool):
