@@ -59,6 +59,24 @@ enum rocepath_peer_state {
 	ROCEPATH_PEER_LOST,		/* was capable, its hellos stopped */
 };
 
+enum rocepath_path_state {
+	ROCEPATH_PATH_UP,
+	ROCEPATH_PATH_SUSPECT,		/* something was lost and nothing heard since: being probed */
+	ROCEPATH_PATH_DOWN,
+	ROCEPATH_PATH_PROBATION,	/* being probed before it may carry data again */
+};
+
+enum rocepath_path_reason {
+	ROCEPATH_REASON_NEW,
+	ROCEPATH_REASON_CARRIER,	/* of its port, lost or back */
+	ROCEPATH_REASON_SILENT,		/* what was sent on it did not arrive */
+	ROCEPATH_REASON_LOSS,		/* its loss rate */
+	ROCEPATH_REASON_PROBE_LOST,
+	ROCEPATH_REASON_HEARD,		/* something sent on it arrived */
+	ROCEPATH_REASON_HOLDDOWN_OVER,
+	ROCEPATH_REASON_PROBES_ANSWERED,
+};
+
 enum rocepath_event {
 	ROCEPATH_EVENT_PORT_DOWN,
 	ROCEPATH_EVENT_PORT_UP,
