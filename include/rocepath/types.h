@@ -87,6 +87,12 @@ static inline void put_unaligned_be16(u16 v, void *p)
 	memcpy(p, &v, sizeof(v));
 }
 
+static inline void put_unaligned_be32(u32 v, void *p)
+{
+	v = htobe32(v);
+	memcpy(p, &v, sizeof(v));
+}
+
 static inline void put_unaligned_le32(u32 v, void *p)
 {
 	v = htole32(v);

@@ -2,7 +2,7 @@
 /*
  * The health of one path towards one peer: whether it carries data, and why.
  *
- *                  unheard for 1 interval, or a packet lost and nothing since
+ *             unheard for 1 1/2 intervals, or a packet lost and nothing since
  *        UP  ---------------------------------------------------->  SUSPECT
  *        ^ ^------------- something sent on it arrived -----------/    |
  *        |                                                             | unheard for
@@ -19,7 +19,9 @@
  *
  * Evidence, not silence, is what counts: a path that nothing was sent on is
  * not unheard, and while nothing at all is heard of the peer (@peer_silent)
- * no path of it goes down: its death is not a path's.
+ * the clocks stand still: its death is not a path's. Reports come once an
+ * interval; hence the half more before a path is suspect, and it is only then
+ * that it carries no more data, which makes 3 intervals from its death at most.
  *
  * Pure: time is passed in, all calls for one path are serialised by the caller
  * but for rp_health_sent().
@@ -54,11 +56,18 @@ struct rp_health_knobs {
  * @state: may it carry data? UP: yes. SUSPECT, PROBATION: probes only. DOWN: nothing
  * @reason: why it is in that state
  * @since_ns: since when
- * @until_ns: end of the hold-down, in DOWN; U64_MAX while its port has no carrier
- * @unheard_ns: when the first packet was sent that nothing was heard of since; 0: there is none
+ * @until_ns: end of the hold-down, in DOWN; U64_MAX while its port has no carrier; in SUSPECT
+ *	when it goes down
+ * @unheard_ns: when the first packet was sent that nothing was heard of since; 0: there is none;
+ *	in SUSPECT when that was sent which is missing
  * @arrived_ns: sending time of the newest packet that is known to have arrived
  * @delivered: packets known delivered, decayed together with @lost
  * @lost: packets known lost
+ * @fresh_delivered: of those that rp_health_poll() has not seen yet
+ * @fresh_lost: of those that rp_health_poll() has not seen yet
+ * @excess: losses above the accepted rate, in millionths of a packet, lately
+ * @excess_lost: losses since @excess was last 0
+ * @excess_packets: packets since then
  * @delivered_total: for people
  * @lost_total: for people
  * @marked_total: of the delivered ones with CE, for people
@@ -69,6 +78,8 @@ struct rp_health_knobs {
  * @answered: probes in a row that were, in PROBATION
  * @hold_ms: length of the last hold-down
  * @fails: times it went down
+ * @up_ns: when it last came up
+ * @lossy: it was taken out for its loss rate and has not come up again
  * @ramp: of its share, of RP_HEALTH_RAMP_FULL
  * @ramped_ns: when @ramp was last raised
  */
@@ -76,15 +87,22 @@ struct rp_health {
 	u8 state;		/* enum rocepath_path_state */
 	u8 reason;		/* enum rocepath_path_reason */
 	u8 answered;
+	bool lossy;
 	u16 ramp;
 	u32 fails;
 	u32 hold_ms;
 	u32 delivered;
 	u32 lost;
+	u32 fresh_delivered;
+	u32 fresh_lost;
+	u32 excess;
+	u32 excess_lost;
+	u32 excess_packets;
 	u32 rtt_us;
 	u32 late_us;
 	u64 since_ns;
 	u64 until_ns;
+	u64 up_ns;
 	u64 unheard_ns;
 	u64 arrived_ns;
 	u64 probe_sent_ns;
@@ -116,7 +134,8 @@ static inline void rp_health_sent(struct rp_health *h, u64 now_ns)
  * rp_health_arrived() - packets are known to have arrived
  * @h: the path
  * @packets: so many, 0: some; not counted for the loss rate
- * @sent_ns: when the newest of them was sent
+ * @sent_ns: when the newest of them was sent; not later than that of all that did, or it is no
+ *	news of the path and only counts
  * @now_ns: the time
  *
  * Return: true if the state changed.
@@ -139,8 +158,19 @@ bool rp_health_arrived(struct rp_health *h, u32 packets, u64 sent_ns, u64 now_ns
 bool rp_health_lost(struct rp_health *h, u32 packets, u64 sent_ns,
 		    const struct rp_health_knobs *knobs, u64 now_ns);
 
-/** rp_health_loss_ppm() - the loss rate lately, in millionths. */
+/** rp_health_loss_ppm() - the loss rate lately, in millionths: right to 0.1 % of all packets. */
 u32 rp_health_loss_ppm(const struct rp_health *h);
+
+/**
+ * rp_health_excess_ppm() - does it lose too much?
+ * @h: the path
+ *
+ * Sooner than rp_health_loss_ppm() would tell: at twice the accepted rate after
+ * some 10 losses, whatever came before. To be asked after rp_health_poll().
+ *
+ * Return: the loss rate since it began to lose too much, 0: it does not.
+ */
+u32 rp_health_excess_ppm(const struct rp_health *h);
 
 /**
  * rp_health_take_out() - it loses too much: down, for RP_REASON_LOSS
@@ -153,7 +183,15 @@ u32 rp_health_loss_ppm(const struct rp_health *h);
  */
 void rp_health_take_out(struct rp_health *h, const struct rp_health_knobs *knobs, u64 now_ns);
 
-/** rp_health_carrier() - its port lost or got its carrier. Return: true if the state changed. */
+/**
+ * rp_health_carrier() - its port lost or got its carrier
+ * @h: the path
+ * @carrier: it has one, and has served its own hold-down
+ * @knobs: of the device
+ * @now_ns: the time
+ *
+ * Return: true if the state changed.
+ */
 bool rp_health_carrier(struct rp_health *h, bool carrier, const struct rp_health_knobs *knobs,
 		       u64 now_ns);
 

@@ -63,11 +63,13 @@ struct rp_repair_caps {
 	u32 bytes;
 };
 
+/* @kept = @arrived + @given_up + @let_go + @rewound + what is in the queue */
 struct rp_repair_stats {
 	u64 kept;		/* packets ever kept */
+	u64 arrived;		/* known delivered */
 	u64 repaired;		/* sent again */
 	u64 given_up;		/* tried too often */
-	u64 let_go;		/* for the caps */
+	u64 let_go;		/* for the caps, and at the end */
 	u64 rewound;		/* the QP itself went back */
 };
 
@@ -75,6 +77,7 @@ struct rp_repair_stats {
  * struct rp_repair - the queue of one PSN space
  * @oldest: of the queue
  * @newest: of the queue
+ * @waiting: oldest of those that wait to be sent again
  * @packets: in it
  * @bytes: in it
  * @lost: of them, that wait to be sent again
@@ -83,6 +86,7 @@ struct rp_repair_stats {
 struct rp_repair {
 	struct rp_sent *oldest;
 	struct rp_sent *newest;
+	struct rp_sent *waiting;
 	u32 packets;
 	u32 bytes;
 	u32 lost;
@@ -91,13 +95,14 @@ struct rp_repair {
 
 /**
  * struct rp_repair_path - what is known of a path, for what happened to packets on it
- * @arrived_ns: sending time of the newest packet known to have arrived on it
- * @delivered: filled in: packets of this call that arrived
- * @lost: filled in: packets of this call that are lost
- * @delivered_sent_ns: filled in: when the newest of @delivered was sent
- * @lost_sent_ns: filled in: when the newest of @lost was sent
+ * @arrived_ns: sending time of the newest packet that a report says arrived on it
+ * @delivered: added to: packets that arrived, but for those that were sent again
+ * @lost: added to: packets that are lost
+ * @delivered_sent_ns: raised to: when the newest of @delivered was sent
+ * @lost_sent_ns: raised to: when the newest of @lost was sent
  *
- * One for each path of the pathset, in an array of the caller's.
+ * One for each path of the pathset, in an array of the caller's, who takes what
+ * was added and sets it to 0. @arrived_ns stays.
  */
 struct rp_repair_path {
 	u64 arrived_ns;
@@ -110,10 +115,11 @@ struct rp_repair_path {
 /**
  * struct rp_repair_clock - when missing becomes lost
  * @now_ns: the time
- * @arrived_ns: sending time of the newest packet known to have arrived at the peer, on any path
+ * @arrived_ns: the greatest @arrived_ns of all paths to the peer
  * @slack_us: packets of one path may overtake each other by that much (several CPUs, several flows)
  * @spread_us: and packets of different paths by that much
- * @tail_us: nothing heard for so long since sending
+ * @tail_us: nothing heard for so long since sending; twice as long each time that it was sent
+ *	again. To be longer than an acknowledge or a report takes, queues included
  */
 struct rp_repair_clock {
 	u64 now_ns;
@@ -130,7 +136,8 @@ struct rp_repair_clock {
  * @caps: bounds
  *
  * A PSN that is not behind the newest one means that the QP goes back: entries
- * from there on are dropped. When there is no room, the oldest go.
+ * from there on are dropped. When there is no room, the oldest go; and @s itself
+ * when there is none even then.
  *
  * Return: entries that are no longer kept, by @next; with @caps->bytes 0, @s
  * among them.
@@ -141,7 +148,8 @@ struct rp_sent *rp_repair_sent(struct rp_repair *r, struct rp_sent *s,
 /**
  * rp_repair_acked() - the QP's peer acknowledged all before a PSN
  * @r: the queue
- * @psn: the next one that it wants
+ * @psn: the next one that it wants. A response that passes by means that its request
+ *	arrived: its PSN plus one
  * @path: of each path; @delivered and @delivered_sent_ns are brought up to date
  *
  * Return: the entries that it means, by @next, for the caller to free.
@@ -164,10 +172,21 @@ struct rp_sent *rp_repair_reported(struct rp_repair *r, u32 expected, const u32 
 				   struct rp_repair_path *path);
 
 /**
+ * rp_repair_horizon() - the first PSN that a report does not speak of
+ * @expected: of the report
+ * @words: of the report
+ */
+static inline u32 rp_repair_horizon(u32 expected, u32 words)
+{
+	return rp_psn_add(expected, 1 + (s32)words * 32);
+}
+
+/**
  * rp_repair_find_lost() - mark what is lost
  * @r: the queue
  * @horizon: PSNs from here on were not spoken of by the report: only the tail rule counts
- *	for them; rp_psn_add() of the newest PSN if there was no report
+ *	for them. rp_repair_horizon() for a report; the oldest PSN where only time passed; that
+ *	after the newest one for a flow that a report about its paths has nothing of
  * @clock: when missing becomes lost
  * @path: of each path, @lost and @lost_sent_ns are brought up to date
  *
@@ -201,7 +220,14 @@ struct rp_sent *rp_repair_next(const struct rp_repair *r);
 /** rp_repair_resent() - it was sent again, on that path. */
 void rp_repair_resent(struct rp_repair *r, struct rp_sent *s, u16 path, u64 now_ns);
 
-/** rp_repair_deadline() - when the tail rule makes the oldest entry lost, 0: the queue is empty. */
+/**
+ * rp_repair_deadline() - when to look again
+ * @r: the queue
+ * @tail_us: as in struct rp_repair_clock
+ *
+ * Return: when the tail rule makes the oldest entry lost that does not wait to be
+ * sent again already, 0 if there is none.
+ */
 u64 rp_repair_deadline(const struct rp_repair *r, u32 tail_us);
 
 /** rp_repair_clear() - let all go: the QP ends, or spraying does. Return: all entries, by @next. */

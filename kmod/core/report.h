@@ -45,7 +45,7 @@ struct rp_report_writer {
 /** rp_report_begin() - an empty report for that instance. */
 void rp_report_begin(struct rp_report_writer *w, void *body, u64 to, u32 interval_us);
 
-/** rp_report_put_path() - add one. Return: false if there is no room. */
+/** rp_report_put_path() - add one, before all flows. Return: false if there is no room. */
 bool rp_report_put_path(struct rp_report_writer *w, const struct rp_report_path *p);
 
 /**
@@ -64,7 +64,7 @@ bool rp_report_put_flow(struct rp_report_writer *w, const struct rp_report_flow 
  * @paths: not read yet
  * @flows: not read yet
  * @to: instance that it is for
- * @interval_us: of its sender
+ * @interval_us: of its sender, within what is reasonable
  */
 struct rp_report_reader {
 	const u8 *at;
@@ -79,7 +79,7 @@ struct rp_report_reader {
  * rp_report_open() - check a whole body
  * @r: filled in
  * @body: of a packet whose MAC is right: which does not make it sensible
- * @len: bytes of it
+ * @len: bytes of it, which are all of them the report's
  *
  * Return: false if lengths, counts, ports or PSNs are not what a report has;
  * then nothing of it is to be used.

@@ -86,13 +86,13 @@ static void fly(struct world *t, const struct packet *p)
 static void say(struct world *t, u32 from, bool reply, u64 response)
 {
 	struct host *host = &t->host[from];
+	struct rp_hello_self self = { .reorders = host->reorders, .interval_ms = host->interval };
 	struct packet p = { .to = !from };
 	u64 seq;
 
 	if (host->silent)
 		return;
-	seq = rp_hello_fill(&host->h, &p.body, host->reorders, reply, response, host->interval,
-			    t->now);
+	seq = rp_hello_fill(&host->h, &p.body, &self, reply, response, t->now);
 	p.w.type = RP_WIRE_HELLO;
 	p.w.key_id = 3;
 	p.w.instance = cpu_to_be64(host->instance);
@@ -465,7 +465,7 @@ static void test_zeroes(void **state)
 	body.response = 0;
 	assert_int_equal(rp_hello_rx(&h, &w, &body, 78, MS), RP_HELLO_UNPROVEN | RP_HELLO_REPLY);
 	assert_int_equal(h.state, ROCEPATH_PEER_PLAIN);
-	assert_true(!h.instance && !h.seq_seen && !h.theirs && h.challenge == 77);
+	assert_true(!h.instance && !h.seen.newest && !h.theirs && h.challenge == 77);
 }
 
 int main(void)

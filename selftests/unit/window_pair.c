@@ -92,7 +92,7 @@ void pair_rx(struct pair *p, u32 psn, u32 span, u32 bytes)
 	struct rp_held *h = &p->pool[id];
 	enum rp_window_verdict got, want;
 
-	*h = (struct rp_held) { NULL, psn, span, bytes };
+	*h = (struct rp_held) { .psn = psn, .span = span, .bytes = bytes };
 	want = model_rx(p->m, psn, span, bytes, id, p->w.bucket, &p->caps, p->now);
 	got = rp_window_rx(&p->w, h, &p->caps, p->now);
 	require(got == want, "the verdicts differ");
