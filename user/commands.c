@@ -10,6 +10,7 @@
 #define MAX_HOLDDOWN_MS 3600000
 #define MAX_REPORT_US 1000000
 #define MAX_PROBE_MS 3600000
+#define MAX_DELAY_MS 3600000
 
 static const char *const schedulers[] = { "flow", "flowlet", "spray", "adaptive", NULL };
 static const char *const no_yes[] = { "no", "yes", NULL };
@@ -204,6 +205,19 @@ static const struct rp_verb stats_verbs[] = {
 	  .subject = RP_ARG_INTERFACE, .run = rp_stats_show },
 };
 
+static const struct rp_keyword top[] = {
+	DEV(ROCEPATH_A_DEVICE_IFINDEX, false),
+	{ .name = "once", .letter = '1', .type = RP_ARG_FLAG,
+	  .help = "or -1: print it once, as text or JSON" },
+	{ .name = "delay", .letter = 'd', .type = RP_ARG_DELAY, .min = 100, .max = MAX_DELAY_MS,
+	  .example = "2", .help = "or -d: between two looks, 1 second by default" },
+};
+
+static const struct rp_verb top_verbs[] = {
+	{ .name = "", .help = "a live view of ports, paths, classes and queue pairs, busiest first",
+	  KEYWORDS(top), .run = rp_top },
+};
+
 static const struct rp_keyword monitor[] = { DEV(ROCEPATH_A_EVENT_DEVICE, false) };
 
 static const struct rp_verb monitor_verbs[] = {
@@ -230,6 +244,7 @@ static const struct rp_object objects[] = {
 	{ "key", "keys that hosts prove themselves with", VERBS(key_verbs) },
 	{ "class", "schedulers of classes of traffic", VERBS(class_verbs) },
 	{ "stats", "counters, one for each reason", VERBS(stats_verbs) },
+	{ "top", "what they do now, live", VERBS(top_verbs) },
 	{ "monitor", "events", VERBS(monitor_verbs) },
 	{ "version", "what there is", VERBS(version_verbs) },
 	{ "help", "more of this", VERBS(help_verbs) },

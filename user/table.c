@@ -464,6 +464,22 @@ void rp_table_line(struct libscols_table *table, const char *const *cells, unsig
 }
 
 /**
+ * rp_table_string() - print a table of plain text into memory, and free it
+ * @table: the table
+ *
+ * Return: the text, as wide as it is, whatever the terminal; to be freed.
+ */
+char *rp_table_string(struct libscols_table *table)
+{
+	char *text = NULL;
+
+	scols_table_set_termforce(table, SCOLS_TERMFORCE_NEVER);
+	need(!scols_print_table_to_string(table, &text));
+	scols_unref_table(table);
+	return text;
+}
+
+/**
  * rp_table_print() - print a table of plain text, and free it
  * @table: the table
  * @headings: whether the columns have their heads
