@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* The one table that dispatch, usage and completion are made from. */
 #include "commands.h"
+#include "fabric.h"
 
 #define COUNT(a) (sizeof(a) / sizeof((a)[0]))
 #define KEYWORDS(k) .keywords = k, .keyword_count = COUNT(k)
@@ -133,11 +134,24 @@ static const struct rp_keyword path_set[] = {
 	  .zero = "default", .example = "3,7,16-31", .help = "the entropy values to use" },
 };
 
+static const struct rp_keyword path_discover[] = {
+	DEV(ROCEPATH_A_PATH_DEVICE, true),
+	{ .name = "hops", .type = RP_ARG_NUMBER, .min = 1, .max = RP_HOPS_MAX, .example = "8",
+	  .help = "how far to look, 8 by default" },
+	{ .name = "evs", .type = RP_ARG_NUMBER, .min = 1, .max = ROCEPATH_EVS_MAX,
+	  .example = "64", .help = "entropy values to try on each port, 64 by default" },
+	{ .name = "apply", .type = RP_ARG_FLAG, .help = "use those that were chosen" },
+	{ .name = "dot", .type = RP_ARG_FLAG, .help = "print a graph for dot(1)" },
+};
+
 static const struct rp_verb path_verbs[] = {
 	{ .name = "show", .help = "each port with each of its entropy values, towards each peer",
 	  KEYWORDS(path_show), .run = rp_path_show },
 	{ .name = "set", .help = "choose the entropy values of a port towards a peer",
 	  KEYWORDS(path_set), .run = rp_path_set },
+	{ .name = "discover", .help = "find which entropy values take which routers to a peer",
+	  .subject = RP_ARG_PEER, .subject_required = true, KEYWORDS(path_discover),
+	  .run = rp_path_discover },
 };
 
 static const struct rp_keyword flow_show[] = { DEV(ROCEPATH_A_FLOW_DEVICE, false) };
