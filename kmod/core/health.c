@@ -14,10 +14,12 @@
 
 /*
  * Losses above the accepted rate add up (CUSUM, Page 1954) until so many speak
- * against the path. One report adds half of that at most, so that a single burst,
- * however long, does not take a path out.
+ * against the path: then a path that loses twice what is accepted is found after
+ * some 1,200 packets, and one that loses a fifth of it is taken for bad once in
+ * half a million losses. One report adds half of that at most, so that a single
+ * burst, however long, does not take a path out.
  */
-#define EXCESS_LIMIT (5 * 1000000u)
+#define EXCESS_LIMIT (6 * 1000000u)
 
 /* a path that comes back starts at an eighth of its share and has all of it 7 intervals later */
 #define RAMP_STEP (RP_HEALTH_RAMP_FULL / 8)
