@@ -69,13 +69,17 @@ static void step(struct input *in, struct pair *p)
 		pair_buckets(p, 1u << byte(in) % 9);
 		break;
 	case 7:
-		pair_rx(p, to, p->w.skips ? 1 : word(in), byte(in) * 16);
+		pair_rx(p, to, p->w.skips ? 1 : word(in), byte(in) * 16, byte(in) & 1);
 		break;
 	case 8:
-		pair_rx(p, to, p->w.skips ? 1 : word(in) << 8, byte(in) * 16);
+		pair_rx(p, to, p->w.skips ? 1 : word(in) << 8, byte(in) * 16, byte(in) & 1);
+		break;
+	case 9:
+	case 10:
+		pair_rx(p, to, 1, 64, true);
 		break;
 	default:
-		pair_rx(p, to, 1, 64);
+		pair_rx(p, to, 1, 64, false);
 	}
 	pair_compare(p);
 }
