@@ -205,6 +205,12 @@ u32 rp_health_excess_ppm(const struct rp_health *h)
 	return ppm(h->excess_lost, h->excess_packets);
 }
 
+bool rp_health_exceeds(const struct rp_health *h, u32 loss_ppm)
+{
+	return rp_health_excess_ppm(h) &&
+	       h->excess_lost * 1000000ull >= EXCESS_LIMIT + (u64)h->excess_packets * loss_ppm;
+}
+
 void rp_health_take_out(struct rp_health *h, const struct rp_health_knobs *knobs, u64 now_ns)
 {
 	h->lossy = true;

@@ -173,6 +173,13 @@ u32 rp_health_loss_ppm(const struct rp_health *h);
 u32 rp_health_excess_ppm(const struct rp_health *h);
 
 /**
+ * rp_health_exceeds() - does it lose more than that rate, too, by more than chance?
+ * @h: the path
+ * @loss_ppm: the rate
+ */
+bool rp_health_exceeds(const struct rp_health *h, u32 loss_ppm);
+
+/**
  * rp_health_take_out() - it loses too much: down, for RP_REASON_LOSS
  * @h: the path, UP
  * @knobs: of the device
