@@ -35,6 +35,7 @@
  * @factor: what `adaptive` makes of that, 0 to RP_PATH_WEIGHT_MAX
  * @received: as the peer last reported: packets received on it
  * @marked: as the peer last reported: of these with CE
+ * @traced_ns: when packets of it were last known to have arrived one by one, from repair
  * @backlog_us: smoothed delay above the path's own, for `adaptive`
  * @health: of it
  */
@@ -45,6 +46,7 @@ struct rp_pathset_entry {
 	u32 received;
 	u32 marked;
 	u32 backlog_us;
+	u64 traced_ns;
 	struct rp_health health;
 };
 
