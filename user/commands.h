@@ -13,6 +13,7 @@ int rp_port_show(struct rp_cli *cli, const struct rp_args *args);
 int rp_port_set(struct rp_cli *cli, const struct rp_args *args);
 int rp_peer_show(struct rp_cli *cli, const struct rp_args *args);
 int rp_path_show(struct rp_cli *cli, const struct rp_args *args);
+int rp_path_set(struct rp_cli *cli, const struct rp_args *args);
 int rp_flow_show(struct rp_cli *cli, const struct rp_args *args);
 int rp_key_show(struct rp_cli *cli, const struct rp_args *args);
 int rp_key_set(struct rp_cli *cli, const struct rp_args *args);

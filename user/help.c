@@ -14,6 +14,10 @@ static const char *subject_metavar(enum rp_arg_type type)
 		return "PORT";
 	case RP_ARG_INTERFACE:
 		return "DEV|PORT";
+	case RP_ARG_FILE:
+		return "FILE";
+	case RP_ARG_PEER:
+		return "PEER";
 	default:
 		return "OBJECT";
 	}
@@ -40,7 +44,8 @@ static void usage_keyword(const struct rp_keyword *keyword, FILE *out)
 {
 	char left[RP_TEXT_LEN];
 
-	snprintf(left, sizeof(left), "%s %s%s%s", keyword->name, keyword->example,
+	snprintf(left, sizeof(left), "%s %s%s%s", keyword->name,
+		 keyword->example ? keyword->example : "",
 		 keyword->zero ? "|" : "", keyword->zero ? keyword->zero : "");
 	fprintf(out, "        %-28s %s\n", left, keyword->help);
 }
@@ -98,7 +103,8 @@ static void complete_value(const struct rp_keyword *keyword, rp_word_fn emit, vo
 		struct rp_words words = rp_choice_words(keyword);
 
 		emit_words(&words, emit, data);
-	} else if (rp_arg_is_interface(keyword->type) || keyword->type == RP_ARG_FILE) {
+	} else if (rp_arg_is_interface(keyword->type) || keyword->type == RP_ARG_FILE ||
+		   keyword->type == RP_ARG_PEER) {
 		emit(data, keyword->type, NULL);
 	} else {
 		emit(data, RP_ARG_NONE, keyword->example);
@@ -107,12 +113,46 @@ static void complete_value(const struct rp_keyword *keyword, rp_word_fn emit, vo
 		emit(data, RP_ARG_NONE, keyword->zero);
 }
 
-static bool is_given(int argc, char *const *argv, const char *name)
+/*
+ * Goes over what was typed; @open is the keyword whose value is to come, or NULL.
+ * Returns whether it was understood: after a mistake nothing can be offered.
+ */
+static bool pass_keywords(const struct rp_verb *verb, int argc, char *const *argv, bool *given,
+			  const struct rp_keyword **open)
 {
-	for (int i = 0; i < argc; i += 2)
-		if (!strcmp(argv[i], name))
-			return true;
-	return false;
+	*open = NULL;
+	for (int i = 0; i < argc; i++) {
+		int found;
+
+		if (*open) {
+			*open = NULL;
+			continue;
+		}
+		found = rp_args_keyword(verb, argv[i] + (strncmp(argv[i], "--", 2) ? 0 : 2));
+		if (found < 0)
+			return false;
+		given[found] = true;
+		if (verb->keywords[found].type != RP_ARG_FLAG)
+			*open = &verb->keywords[found];
+	}
+	return true;
+}
+
+static void complete_keyword(const struct rp_verb *verb, int argc, char *const *argv,
+			     rp_word_fn emit, void *data)
+{
+	bool given[RP_KEYWORDS_MAX] = { false };
+	const struct rp_keyword *open;
+
+	if (!pass_keywords(verb, argc, argv, given, &open))
+		return;
+	if (open) {
+		complete_value(open, emit, data);
+		return;
+	}
+	for (unsigned int i = 0; i < verb->keyword_count; i++)
+		if (!given[i])
+			emit(data, RP_ARG_NONE, verb->keywords[i].name);
 }
 
 static void complete_verb(const struct rp_grammar *grammar, const struct rp_verb *verb, int argc,
@@ -133,16 +173,7 @@ static void complete_verb(const struct rp_grammar *grammar, const struct rp_verb
 	} else if (!argc && verb->subject_required) {
 		return;
 	}
-	if (argc % 2) {
-		int found = rp_words_exact(&words, argv[argc - 1]);
-
-		if (found >= 0)
-			complete_value(&verb->keywords[found], emit, data);
-		return;
-	}
-	for (unsigned int i = 0; i < words.count; i++)
-		if (!is_given(argc, argv, verb->keywords[i].name))
-			emit(data, RP_ARG_NONE, verb->keywords[i].name);
+	complete_keyword(verb, argc, argv, emit, data);
 }
 
 /**

@@ -47,7 +47,10 @@ static struct kernel {
 	int interrupts;		/* dumps that will be interrupted */
 	unsigned int dumps;
 	bool random;		/* answers hold anything */
+	bool reports;		/* there is a peer that reports */
+	uint16_t event;		/* enum rocepath_event that comes */
 	struct nlmsghdr *request;
+	struct datagram last;	/* the request before the answer */
 } kernel;
 
 static struct nlmsghdr *add_message(uint16_t type, uint16_t flags)
@@ -169,21 +172,89 @@ static void answer_port(void)
 	mnl_attr_put_u32(nlh, ROCEPATH_A_PORT_SHARE, 125);
 }
 
+static const uint8_t peer_address[16] = { [10] = 0xff, [11] = 0xff, 192, 0, 2, 1 };
+
+static void answer_peer(void)
+{
+	struct nlmsghdr *nlh = add_answer(ROCEPATH_CMD_PEER_GET, 0);
+
+	mnl_attr_put_u32(nlh, ROCEPATH_A_PEER_DEVICE, LOOPBACK);
+	mnl_attr_put(nlh, ROCEPATH_A_PEER_ADDRESS, sizeof(peer_address), peer_address);
+	mnl_attr_put_u32(nlh, ROCEPATH_A_PEER_STATE, ROCEPATH_PEER_CAPABLE);
+	mnl_attr_put_u8(nlh, ROCEPATH_A_PEER_REPORTS, 1);
+	mnl_attr_put_u64(nlh, ROCEPATH_A_PEER_REPORT_AGE_MS, 1234);
+	mnl_attr_put_u32(nlh, ROCEPATH_A_PEER_LATENCY_US, 1500);
+	mnl_attr_put_u32(nlh, ROCEPATH_A_PEER_PATHS, 8);
+	mnl_attr_put_u32(nlh, ROCEPATH_A_PEER_PATHS_USABLE, 6);
+}
+
+/* a path of a port alone */
+static struct nlmsghdr *answer_path(uint32_t ev)
+{
+	struct nlmsghdr *nlh = add_answer(ROCEPATH_CMD_PATH_GET, 0);
+
+	mnl_attr_put_u32(nlh, ROCEPATH_A_PATH_DEVICE, LOOPBACK);
+	mnl_attr_put_u32(nlh, ROCEPATH_A_PATH_PORT, 7);
+	mnl_attr_put_strz(nlh, ROCEPATH_A_PATH_PORT_NAME, "eth0");
+	mnl_attr_put_u32(nlh, ROCEPATH_A_PATH_EV, ev);
+	mnl_attr_put_u32(nlh, ROCEPATH_A_PATH_SPORT, 49152 + ev);
+	mnl_attr_put_u32(nlh, ROCEPATH_A_PATH_FLOWLABEL, 0xff);
+	mnl_attr_put_u32(nlh, ROCEPATH_A_PATH_STATE, ROCEPATH_PATH_SUSPECT);
+	mnl_attr_put_u32(nlh, ROCEPATH_A_PATH_SHARE, 125000);
+	return nlh;
+}
+
+/* a path towards a peer that reports */
+static void answer_peer_path(void)
+{
+	struct nlmsghdr *nlh = answer_path(3);
+
+	mnl_attr_put(nlh, ROCEPATH_A_PATH_PEER, sizeof(peer_address), peer_address);
+	mnl_attr_put_u32(nlh, ROCEPATH_A_PATH_REASON, ROCEPATH_REASON_PROBE_LOST);
+	mnl_attr_put_u64(nlh, ROCEPATH_A_PATH_SINCE_MS, 2500);
+	mnl_attr_put_u32(nlh, ROCEPATH_A_PATH_RTT_US, 212);
+	mnl_attr_put_u32(nlh, ROCEPATH_A_PATH_LATE_US, 0);
+	mnl_attr_put_u32(nlh, ROCEPATH_A_PATH_LOSS_PPM, 12500);
+	mnl_attr_put_u32(nlh, ROCEPATH_A_PATH_RECEIVED, 4000);
+	mnl_attr_put_u32(nlh, ROCEPATH_A_PATH_MARKED, 30);
+	mnl_attr_put_u64(nlh, ROCEPATH_A_PATH_DELIVERED, 1ull << 60);
+	mnl_attr_put_u64(nlh, ROCEPATH_A_PATH_LOST, 17);
+	mnl_attr_put_u32(nlh, ROCEPATH_A_PATH_FAILS, 2);
+}
+
+static void answer_paths(void)
+{
+	answer_path(9);
+	if (kernel.reports)
+		answer_peer_path();
+}
+
 static void answer_flow(void)
 {
-	static const uint8_t address[16] = { [10] = 0xff, [11] = 0xff, 192, 0, 2, 1 };
 	struct nlmsghdr *nlh = add_answer(ROCEPATH_CMD_FLOW_GET, 0);
-	struct nlattr *window;
+	struct nlattr *window, *queue;
 
 	mnl_attr_put_u32(nlh, ROCEPATH_A_FLOW_DEVICE, LOOPBACK);
-	mnl_attr_put(nlh, ROCEPATH_A_FLOW_PEER, sizeof(address), address);
+	mnl_attr_put(nlh, ROCEPATH_A_FLOW_PEER, sizeof(peer_address), peer_address);
 	mnl_attr_put_u32(nlh, ROCEPATH_A_FLOW_QP_TYPE, 9);
 	window = mnl_attr_nest_start(nlh, ROCEPATH_A_FLOW_RESPONSES);
 	mnl_attr_put_u32(nlh, ROCEPATH_A_WINDOW_HELD, 5);
 	mnl_attr_put_u64(nlh, ROCEPATH_A_WINDOW_GAPS_FILLED, 6);
 	mnl_attr_nest_end(nlh, window);
+	queue = mnl_attr_nest_start(nlh, ROCEPATH_A_FLOW_SENT_REQUESTS);
+	mnl_attr_put_u32(nlh, ROCEPATH_A_QUEUE_PACKETS, 64);
+	mnl_attr_put_u64(nlh, ROCEPATH_A_QUEUE_REPAIRED, 7);
+	mnl_attr_nest_end(nlh, queue);
 	/* from a kernel that knows more */
 	mnl_attr_put_u32(nlh, 200, 1);
+}
+
+static void put_path_event(struct nlmsghdr *nlh)
+{
+	mnl_attr_put_strz(nlh, ROCEPATH_A_EVENT_PORT_NAME, "eth0");
+	mnl_attr_put_u32(nlh, ROCEPATH_A_EVENT_EV, 3);
+	mnl_attr_put_u32(nlh, ROCEPATH_A_EVENT_TOOK_US, 2937);
+	mnl_attr_put_strz(nlh, ROCEPATH_A_EVENT_REASON, "silent");
 }
 
 static void answer_event(void)
@@ -191,11 +262,14 @@ static void answer_event(void)
 	static const uint8_t address[16] = { 0xfd, [15] = 1 };
 	struct nlmsghdr *nlh = add_answer(ROCEPATH_CMD_EVENT, 0);
 
-	mnl_attr_put_u32(nlh, ROCEPATH_A_EVENT_TYPE, ROCEPATH_EVENT_PEER_LOST);
+	mnl_attr_put_u32(nlh, ROCEPATH_A_EVENT_TYPE, kernel.event);
 	mnl_attr_put_u32(nlh, ROCEPATH_A_EVENT_DEVICE, LOOPBACK);
 	mnl_attr_put_strz(nlh, ROCEPATH_A_EVENT_DEVICE_NAME, "lo");
 	mnl_attr_put(nlh, ROCEPATH_A_EVENT_PEER, sizeof(address), address);
-	mnl_attr_put_strz(nlh, ROCEPATH_A_EVENT_REASON, "its hellos stopped");
+	if (kernel.event == ROCEPATH_EVENT_PATH_DOWN)
+		put_path_event(nlh);
+	else
+		mnl_attr_put_strz(nlh, ROCEPATH_A_EVENT_REASON, "its hellos stopped");
 	mnl_attr_put_u64(nlh, ROCEPATH_A_EVENT_TIME_NS, 86400000000123456);
 }
 
@@ -207,7 +281,9 @@ static void put_random(struct nlmsghdr *nlh, const struct rp_set *set, unsigned 
 		char bytes[24];
 
 		rnd_fill(bytes, sizeof(bytes));
-		if (field->wire == MNL_TYPE_NESTED && depth) {
+		if (field->wire == MNL_TYPE_BINARY && rnd_below(8)) {
+			mnl_attr_put(nlh, field->attr, field->len, bytes);
+		} else if (field->wire == MNL_TYPE_NESTED && depth) {
 			nest = mnl_attr_nest_start(nlh, field->attr);
 			put_random(nlh, field->nested ? field->nested : &rp_stat_attrs, depth - 1);
 			mnl_attr_nest_end(nlh, nest);
@@ -227,7 +303,7 @@ static const struct rp_set *const sets[] = {
 
 static void answer_random(uint8_t cmd, bool multi)
 {
-	static const uint8_t set_of[] = { 0, 0, 0, 1, 1, 2, 3, 4, 5, 5, 5, 6, 6, 7 };
+	static const uint8_t set_of[] = { 0, 0, 0, 1, 1, 2, 3, 4, 5, 5, 5, 6, 6, 7, 3, 3 };
 
 	for (unsigned int i = rnd_below(6); i--;) {
 		struct nlmsghdr *nlh = add_answer(cmd, multi ? NLM_F_MULTI : 0);
@@ -271,6 +347,10 @@ static void answer(void)
 		answer_device();
 	else if (cmd == ROCEPATH_CMD_PORT_GET)
 		answer_port();
+	else if (cmd == ROCEPATH_CMD_PEER_GET && kernel.reports)
+		answer_peer();
+	else if (cmd == ROCEPATH_CMD_PATH_GET)
+		answer_paths();
 	else if (cmd == ROCEPATH_CMD_FLOW_GET)
 		answer_flow();
 	if (dump) {
@@ -330,6 +410,7 @@ ssize_t mnl_socket_sendto(const struct mnl_socket *nl, const void *request, size
 {
 	kernel.request = (void *)request;
 	kernel.count = 0;
+	memcpy(kernel.last.bytes, request, len);
 	assert_int_equal(kernel.request->nlmsg_len, len);
 	answer();
 	kernel.request = NULL;
@@ -399,6 +480,7 @@ static void gives(const char *line, int ret, const char *out, const char *err)
 static int reset(void **state)
 {
 	memset(&kernel, 0, sizeof(kernel));
+	kernel.event = ROCEPATH_EVENT_PEER_LOST;
 	return 0;
 }
 
@@ -408,8 +490,8 @@ static void test_show(void **state)
 	      "DEVICE PORT           STATE REASON     WEIGHT SINCE FLAPS SHARE\n"
 	      "lo     no \"such\" port down  no carrier      -     -     - 12.5%\n", "");
 	gives("flow", 0,
-	      "DEVICE PEER      QPN PEER-QPN TYPE      MTU SENT SPRAYED REQ-HELD REQ-FILLED REQ-EXPIRED RSP-HELD RSP-FILLED RSP-EXPIRED\n"
-	      "lo     192.0.2.1   -        - unknown-9   -    -       -        -          -           -        5          6           -\n",
+	      "DEVICE PEER      QPN PEER-QPN TYPE      MTU SENT SPRAYED REQ-HELD REQ-FILLED REQ-EXPIRED RSP-HELD RSP-FILLED RSP-EXPIRED REQ-KEPT REQ-REPAIRED RSP-KEPT RSP-REPAIRED\n"
+	      "lo     192.0.2.1   -        - unknown-9   -    -       -        -          -           -        5          6           -       64            7        -            -\n",
 	      "");
 	gives("device show lo", 0,
 	      "ifindex       1\nname          lo\nscheduler     spray\nentropy       flowlabel\n"
@@ -427,7 +509,7 @@ static void test_show_json(void **state)
 	      "[{\"device\":\"lo\",\"name\":\"no \\\"such\\\" port\",\"state\":\"down\",\"reason\":\"no carrier\",\"share_permille\":125}]\n",
 	      "");
 	gives("-j flow show dev lo", 0,
-	      "[{\"device\":\"lo\",\"peer\":\"192.0.2.1\",\"qp_type\":\"unknown-9\",\"responses\":{\"held\":5,\"gaps_filled\":6}}]\n",
+	      "[{\"device\":\"lo\",\"peer\":\"192.0.2.1\",\"qp_type\":\"unknown-9\",\"responses\":{\"held\":5,\"gaps_filled\":6},\"sent_requests\":{\"kept\":64,\"repaired\":7}}]\n",
 	      "");
 	gives("-j device show lo", 0,
 	      "[{\"ifindex\":1,\"name\":\"lo\",\"scheduler\":\"spray\",\"entropy\":\"flowlabel\",\"gap_timeout_us\":0,\"reorder_bytes\":1572864,\"mark_mask\":16128,\"reorders\":true,\"instance\":\"0000000000000abc\",\"stats\":{\"tx_packets\":1152921504606846976}}]\n",
@@ -436,6 +518,79 @@ static void test_show_json(void **state)
 	      "[{\"kind\":\"device\",\"name\":\"lo\",\"stats\":{\"tx_packets\":1152921504606846976}}]\n",
 	      "");
 	gives("-j peer show", 0, "[]\n", "");
+}
+
+static void test_paths(void **state)
+{
+	static const char head[] =
+		"DEVICE PEER      PORT EV SPORT STATE   REASON     SINCE SHARE   RTT LATE  LOSS    CE FAILS\n";
+	char expected[512];
+
+	kernel.reports = true;
+	snprintf(expected, sizeof(expected), "%s%s%s", head,
+		 "lo     -         eth0  9 49161 suspect -              - 12.5%     -    -     -     -     -\n",
+		 "lo     192.0.2.1 eth0  3 49155 suspect probe-lost  2.5s 12.5% 212us  0us 1.25% 0.75%     2\n");
+	gives("path show", 0, expected, "");
+	gives("-j path show peer 192.0.2.1", 0,
+	      "[{\"device\":\"lo\",\"peer\":\"192.0.2.1\",\"port_ifindex\":7,\"port\":\"eth0\",\"ev\":3,\"sport\":49155,\"flowlabel\":255,\"state\":\"suspect\",\"reason\":\"probe-lost\",\"since_ms\":2500,\"share\":125000,\"rtt_us\":212,\"late_us\":0,\"loss_ppm\":12500,\"received\":4000,\"marked\":30,\"delivered\":1152921504606846976,\"lost\":17,\"fails\":2}]\n",
+	      "");
+	gives("-j path show peer fd00::1", 0, "[]\n", "");
+	gives("path show peer fd00::1", 0, "",
+	      "rocepath: no paths of that peer are known: it does not report; see: rocepath peer show\n");
+	gives("peer show", 0,
+	      "DEVICE PEER      STATE   KEY HELLO RTT FLOWS RESTARTS REPORTS REPORT LATENCY PATHS\n"
+	      "lo     192.0.2.1 capable   -     -   -     -        - yes       1.2s   1.5ms   6/8\n", "");
+	gives("-j peer show", 0,
+	      "[{\"device\":\"lo\",\"address\":\"192.0.2.1\",\"state\":\"capable\",\"reports\":true,\"report_age_ms\":1234,\"latency_us\":1500,\"paths_usable\":6,\"paths\":8}]\n",
+	      "");
+}
+
+/* the payload of an attribute of the last request */
+static void sent(uint16_t type, const void *payload, size_t len)
+{
+	const struct nlmsghdr *nlh = (const struct nlmsghdr *)kernel.last.bytes;
+	const struct nlattr *attr;
+
+	mnl_attr_for_each(attr, nlh, GENL_HDRLEN) {
+		if (mnl_attr_get_type(attr) != type)
+			continue;
+		assert_int_equal(mnl_attr_get_payload_len(attr), len);
+		assert_memory_equal(mnl_attr_get_payload(attr), payload, len);
+		return;
+	}
+	fail_msg("attribute %u was not sent", type);
+}
+
+static void sent_u32(uint16_t type, uint32_t value)
+{
+	sent(type, &value, sizeof(value));
+}
+
+static void test_set(void **state)
+{
+	static const uint8_t none[16], six[16] = { 0xfd, [15] = 1 };
+
+	gives("device set lo report-interval 1.5ms repair-bytes 64MiB loss-threshold 0.5% probe-interval never",
+	      0, "", "");
+	sent_u32(ROCEPATH_A_DEVICE_REPORT_INTERVAL_US, 1500);
+	sent_u32(ROCEPATH_A_DEVICE_REPAIR_BYTES, 64 << 20);
+	sent_u32(ROCEPATH_A_DEVICE_LOSS_PPM, 5000);
+	sent_u32(ROCEPATH_A_DEVICE_PROBE_INTERVAL_MS, 0);
+	gives("port set lo weight 3 via 10.0.0.1", 0, "", "");
+	sent_u32(ROCEPATH_A_PORT_WEIGHT, 3);
+	sent(ROCEPATH_A_PORT_VIA4, "\x0a\x00\x00\x01", 4);
+	gives("port set lo via fd00::1", 0, "", "");
+	sent(ROCEPATH_A_PORT_VIA6, six, sizeof(six));
+	gives("port set lo via none", 0, "", "");
+	sent(ROCEPATH_A_PORT_VIA4, none, 4);
+	sent(ROCEPATH_A_PORT_VIA6, none, sizeof(none));
+	gives("path set dev lo peer 192.0.2.1 port lo evs 3,7-9", 0, "", "");
+	sent_u32(ROCEPATH_A_PATH_DEVICE, LOOPBACK);
+	sent_u32(ROCEPATH_A_PATH_PORT, LOOPBACK);
+	sent(ROCEPATH_A_PATH_PEER, peer_address, sizeof(peer_address));
+	sent(ROCEPATH_A_PATH_EVS, "\x03\x07\x08\x09", 4);
+	gives("path set dev lo peer 192.0.2.1 port lo evs default", 0, "", "");
+	sent(ROCEPATH_A_PATH_EVS, "", 0);
 }
 
 static void test_refusals(void **state)
@@ -476,6 +631,14 @@ static void test_monitor(void **state)
 	gives("-j monitor dev lo", 1,
 	      "{\"type\":\"peer-lost\",\"device_ifindex\":1,\"device\":\"lo\",\"peer\":\"fd00::1\",\"reason\":\"its hellos stopped\",\"time_ns\":86400000000123456}\n",
 	      end);
+	kernel.event = ROCEPATH_EVENT_PATH_DOWN;
+	gives("monitor", 1,
+	      "1972-09-27 00:00:00.000 lo path eth0/3 to fd00::1 down: silent, found after 2.94ms\n", end);
+	gives("-j monitor", 1,
+	      "{\"type\":\"path-down\",\"device_ifindex\":1,\"device\":\"lo\",\"port\":\"eth0\",\"peer\":\"fd00::1\",\"reason\":\"silent\",\"time_ns\":86400000000123456,\"ev\":3,\"took_us\":2937}\n",
+	      end);
+	kernel.event = ROCEPATH_EVENT_HOP;
+	gives("monitor", 1, "", end);
 }
 
 static void test_missing_interface(void **state)
@@ -545,7 +708,7 @@ static void test_hostile(void **state)
 	static const char *const lines[] = {
 		"", "-j", "device show", "-j device show", "device show lo", "-j device show lo",
 		"device set lo evs 3", "port show", "-j port show", "port show dev lo",
-		"peer show", "-j peer show", "path show", "-j path show", "flow show",
+		"peer show", "-j peer show", "path show", "-j path show", "path show peer 10.0.0.2", "flow show",
 		"-j flow show", "key show", "-j key show", "class show", "-j class show",
 		"stats show", "-j stats show", "stats show lo", "key del dev lo id 1",
 		"class set dev lo id 3 scheduler flow",
@@ -599,6 +762,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(test_show, reset),
 		cmocka_unit_test_setup(test_show_json, reset),
+		cmocka_unit_test_setup(test_paths, reset),
+		cmocka_unit_test_setup(test_set, reset),
 		cmocka_unit_test_setup(test_refusals, reset),
 		cmocka_unit_test_setup(test_interrupted, reset),
 		cmocka_unit_test_setup(test_monitor, reset),
