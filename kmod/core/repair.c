@@ -193,19 +193,21 @@ static struct rp_sent **lose(struct rp_repair *r, struct rp_sent *s, struct rp_s
 	return tail;
 }
 
-/* Each time that it was sent again without an answer, twice as long. */
-static u64 tail_end(const struct rp_sent *s, u32 tail_us)
+/* When patience with it ends. Each time that it was sent again without an answer, twice as long. */
+static u64 patient_until(const struct rp_sent *s, u32 us)
 {
-	return s->sent_ns + (tail_us * NS_PER_US << s->tries);
+	return s->sent_ns + (us * NS_PER_US << s->tries);
 }
 
 static bool is_lost(const struct rp_sent *s, bool spoken_of, const struct rp_repair_clock *clock,
 		    const struct rp_repair_path *path)
 {
-	if (clock->now_ns >= tail_end(s, clock->tail_us))
+	if (clock->now_ns >= patient_until(s, clock->tail_us))
 		return true;
 	if (!spoken_of)
 		return false;
+	if (clock->round_us && clock->now_ns >= patient_until(s, clock->round_us))
+		return true;
 	return path[s->path].arrived_ns > s->sent_ns + clock->slack_us * NS_PER_US ||
 	       clock->arrived_ns > s->sent_ns + clock->spread_us * NS_PER_US;
 }
@@ -266,7 +268,7 @@ u64 rp_repair_deadline(const struct rp_repair *r, u32 tail_us)
 
 	while (s && s->lost)
 		s = s->next;
-	return s ? tail_end(s, tail_us) : 0;
+	return s ? patient_until(s, tail_us) : 0;
 }
 
 struct rp_sent *rp_repair_clear(struct rp_repair *r)

@@ -180,12 +180,15 @@ u32 repair_model_find_lost(struct repair_model *m, u32 horizon,
 	for (i = 0; i < m->n; i++) {
 		const struct repair_packet *p = &m->packet[i];
 		struct rp_repair_path *path = &m->path[p->path];
-		u64 tail = (u64)clock->tail_us * 1000;
+		u64 tail = (u64)clock->tail_us * 1000, round = (u64)clock->round_us * 1000;
 
-		for (j = 0; j < p->tries; j++)
+		for (j = 0; j < p->tries; j++) {
 			tail *= 2;
+			round *= 2;
+		}
 		if (p->at < to)
-			lost[i] = path->arrived_ns > p->sent_ns + clock->slack_us * 1000ull ||
+			lost[i] = (round && clock->now_ns >= p->sent_ns + round) ||
+				  path->arrived_ns > p->sent_ns + clock->slack_us * 1000ull ||
 				  clock->arrived_ns > p->sent_ns + clock->spread_us * 1000ull;
 		if (clock->now_ns >= p->sent_ns + tail)
 			lost[i] = true;

@@ -8,6 +8,7 @@
 #define PACKETS 64
 #define SLACK 10
 #define SPREAD 400
+#define ROUND 900
 #define TAIL 2000
 
 static const struct rp_repair_caps roomy = { .packets = PACKETS, .bytes = 1 << 20 };
@@ -73,7 +74,8 @@ static void reported(struct bench *b, u32 expected, u32 held)
 static void find_lost(struct bench *b, u32 horizon)
 {
 	struct rp_repair_clock clock = {
-		.now_ns = b->now, .slack_us = SLACK, .spread_us = SPREAD, .tail_us = TAIL,
+		.now_ns = b->now, .slack_us = SLACK, .spread_us = SPREAD, .round_us = ROUND,
+		.tail_us = TAIL,
 	};
 	u32 i;
 
@@ -264,6 +266,30 @@ static void test_spread(void **state)
 	reported(&b, 0, 3);
 	find_lost(&b, rp_repair_horizon(0, 1));
 	expect_repaired(&b, 1, 0);
+}
+
+/* Nothing was sent behind it, but a report that should have it has it not. */
+static void test_round(void **state)
+{
+	struct bench b;
+
+	start(&b);
+	put_span(&b, 0, 1, 0);
+	b.now += ROUND * US - 1;
+	find_lost(&b, rp_repair_horizon(0, 0));
+	assert_int_equal(b.r.lost, 0);
+	b.now++;
+	find_lost(&b, 0);
+	assert_int_equal(b.r.lost, 0);
+	find_lost(&b, rp_repair_horizon(0, 0));
+	expect_repaired(&b, 1, 0);
+	/* the next time it gets twice as long */
+	b.now += 2 * ROUND * US - 1;
+	find_lost(&b, rp_repair_horizon(0, 0));
+	assert_int_equal(b.r.lost, 0);
+	b.now++;
+	find_lost(&b, rp_repair_horizon(0, 0));
+	expect_repaired(&b, 0, 0);
 }
 
 /* Nothing comes behind it, so only time can tell; and longer each time. */
@@ -558,6 +584,8 @@ static void step_find(struct repair_pair *p)
 		.tail_us = rnd_below(20) ? rnd_below(300) : 0xffffffff,
 	};
 
+	if (!rnd_below(4))
+		clock.round_us = rnd_below(200);
 	if (rnd_below(4))
 		clock.arrived_ns = p->now - rnd_below(1000) * US;
 	repair_pair_find_lost(p, some_psn(p), &clock);
@@ -637,6 +665,7 @@ int main(void)
 		cmocka_unit_test(test_lost_on_its_path),
 		cmocka_unit_test(test_slack),
 		cmocka_unit_test(test_spread),
+		cmocka_unit_test(test_round),
 		cmocka_unit_test(test_tail),
 		cmocka_unit_test(test_deadline_of_the_next),
 		cmocka_unit_test(test_horizon),

@@ -136,23 +136,44 @@ static void forget(struct model *m, u32 i)
 		m->repaired[i] = m->repaired[i + 1];
 }
 
-static void remember(struct model *m, s64 at, u64 now_ns)
+/* a half takes what comes for half of the time; two of them are remembered */
+static void remember(struct model *m, s64 at, u32 span, u64 now_ns)
 {
-	if (m->repaired_n == RP_WINDOW_REPAIRED)
-		forget(m, 0);
-	m->repaired[m->repaired_n++] = (struct model_repaired) { at % SPACE, now_ns };
+	u64 since_ns = 0;
+	u32 i;
+
+	if (span >= RP_REPAIRED_REACH)
+		return;
+	for (i = 0; i < m->repaired_n;) {
+		if (m->expected - m->repaired[i].at > RP_REPAIRED_REACH)
+			forget(m, i);
+		else if (m->repaired[i++].half == m->half)
+			since_ns = m->repaired[i - 1].since_ns;
+	}
+	if (since_ns && now_ns - since_ns >= m->repaired_ns / 2) {
+		for (i = m->repaired_n; i-- > 0;) {
+			if (m->repaired[i].half != m->half)
+				forget(m, i);
+		}
+		m->half++;
+		since_ns = 0;
+	}
+	m->repaired[m->repaired_n++] = (struct model_repaired) {
+		.at = at, .half = m->half, .since_ns = since_ns ? since_ns : now_ns,
+	};
 }
 
 /* the late one that was repaired; anything else that is behind ends all memory of repairs */
-static bool overtaken(struct model *m, u32 psn, u64 timeout_ns, u64 now_ns)
+static bool overtaken(struct model *m, s64 at, u64 timeout_ns, u64 now_ns)
 {
 	u32 i;
 
+	if (m->expected - at > RP_REPAIRED_REACH)
+		return false;
 	for (i = 0; i < m->repaired_n; i++) {
-		if (m->repaired[i].psn != psn || now_ns >= m->repaired[i].at_ns + timeout_ns)
+		if (m->repaired[i].at != at || now_ns >= m->repaired[i].since_ns + timeout_ns)
 			continue;
-		/* its place stays taken until others push it out */
-		m->repaired[i].psn = SPACE;
+		forget(m, i);
 		m->overtaken++;
 		return true;
 	}
@@ -174,11 +195,11 @@ static enum rp_window_verdict deliver(struct model *m, s64 at, u32 span, bool re
 	m->gap_ns = 0;
 	if (span > m->span_max)
 		m->span_max = span;
+	go_past(m, at + span);
 	if (repair) {
 		m->repairs++;
-		remember(m, at, now_ns);
+		remember(m, at, span, now_ns);
 	}
-	go_past(m, at + span);
 	return RP_WINDOW_DELIVER;
 }
 
@@ -198,7 +219,9 @@ enum rp_window_verdict model_rx(struct model *m, const struct rp_held *h, u32 id
 	s64 at = place(m, h->psn);
 	u32 i;
 
-	if (at < m->expected && !h->repair && overtaken(m, h->psn, timeout_ns, now_ns))
+	if (h->repair)
+		m->repaired_ns = timeout_ns;
+	if (at < m->expected && !h->repair && overtaken(m, at, timeout_ns, now_ns))
 		return RP_WINDOW_DUPLICATE;
 	if (!m->open || at < m->expected || h->span == 0 || h->span >= HALF)
 		return pass(m, h->repair);
@@ -247,9 +270,9 @@ s64 model_next(struct model *m, u64 now_ns)
 			continue;
 		p = drop(m, i);
 		m->gap_ns = 0;
-		if (p.repair)
-			remember(m, p.at, now_ns);
 		go_past(m, p.at + p.span);
+		if (p.repair)
+			remember(m, p.at, p.span, now_ns);
 		return p.id;
 	}
 	if (!m->n)
@@ -325,6 +348,8 @@ bool model_await(struct model *m, u32 psn, u32 count)
 	if (m->open && at >= m->expected && at - m->expected + count >= HALF)
 		close_all(m);
 	if (!m->open) {
+		if (at < m->expected)
+			m->repaired_n = 0;
 		m->open = true;
 		m->expected = at;
 		m->awaited_end = at;

@@ -21,10 +21,11 @@ struct model_packet {
 	bool repair;
 };
 
-/* a repair that the QP got */
+/* a repair that the QP got, in which half it is, and when the first one of that was */
 struct model_repaired {
-	u32 psn;
-	u64 at_ns;
+	s64 at;
+	u32 half;
+	u64 since_ns;
 };
 
 /* the position of the expected PSN is a PSN plus a multiple of 2^24 */
@@ -44,7 +45,9 @@ struct model {
 	u64 needless;
 	u64 overtaken;
 	u32 repaired_n;
-	struct model_repaired repaired[RP_WINDOW_REPAIRED];	/* the newest is the last */
+	u32 half;
+	u64 repaired_ns;	/* how long they are remembered */
+	struct model_repaired repaired[RP_REPAIRED_REACH];	/* the newest is the last */
 	u8 *awaited;
 	u32 n;
 	struct model_packet packet[MODEL_PACKETS];
