@@ -33,6 +33,11 @@ def addresses(m):
     return V4[m.name] + '/24', V6[m.name] + '/64'
 
 
+def received(m):
+    """Packets that a host's ports have received."""
+    return sum(int(m.get('/sys/class/net/%s/statistics/rx_packets' % port)) for port in PORTS)
+
+
 def routes(m, dev):
     """To the other rack, by the anycast gateway."""
     m.run('ip route replace default via %s dev %s; ip -6 route replace default via %s dev %s' % (

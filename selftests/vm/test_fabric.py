@@ -1,19 +1,19 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0
-"""The fabric of lib/fabric.py is what it says: ECMP over 8 paths, and each fault does what it is named for.
+"""The fabric of lib/fabric.py: ECMP over 8 paths, and each fault does what it is named for.
 
-Without rocepath: frames with chosen source ports leave a host's ports, routers and the other host count them.
+Without rocepath: frames with chosen source ports leave a host's ports, and routers and the other
+host count them.
 """
 
 import collections
-import contextlib
 import re
 import signal
 import sys
 
 from lab import ksft, perf
 from lib import fabric, roce
-from racks import PORTS, V4, addresses, frame, inject, racks, routes
+from racks import PORTS, V4, addresses, frame, inject, racks, received, routes
 
 SPORTS = range(49152, 49152 + 128)
 UPLINKS = [(spine, leaf) for spine in fabric.SPINES for leaf in ('a0', 'a1')]
@@ -24,7 +24,8 @@ ECT0, CE = 2, 3
 
 def within(value, mean, sigmas, deviation, what):
     """A count that chance decides: within so many standard deviations."""
-    ksft.le(abs(value - mean), sigmas * deviation + NOISE, '%s: %d, not about %d' % (what, value, mean))
+    ksft.le(abs(value - mean), sigmas * deviation + NOISE,
+            '%s: %d, not about %d' % (what, value, mean))
 
 
 class Counted(collections.Counter):
@@ -37,13 +38,16 @@ class Counted(collections.Counter):
     def _look(self):
         found = self.r.fabric.packets()
         for m in (self.r.a, self.r.b):
-            found[m.name] = sum(int(m.get('/sys/class/net/%s/statistics/rx_packets' % port)) for port in PORTS)
+            found[m.name] = received(m)
         return found
 
     def _rest(self):
         looks = [self._look(), self._look()]
-        self.r.f.poll(lambda: looks.append(self._look()) or sum(looks[-1].values()) - sum(looks[-2].values()) < 5,
-                      why='no packet is on its way')
+
+        def rests():
+            looks.append(self._look())
+            return sum(looks[-1].values()) - sum(looks[-2].values()) < 5
+        self.r.f.poll(rests, why='no packet is on its way')
         return looks[-1]
 
     def __enter__(self):
@@ -75,13 +79,13 @@ def home(r, sport, version=4):
 
 
 def spreads_evenly(r):
-    """Source ports spread over all 8 paths, by each family; traffic stays in its plane and all arrives."""
+    """Source ports spread over all 8 paths, by each family, in their planes; all arrives."""
     for version in (4, 6):
         c = spread(r, version=version)
         ksft.say('IPv%d: %s' % (version, {'%s-%s' % at: c[at] for at in UPLINKS}))
         for spine, leaf in UPLINKS:
             within(c[spine, leaf], EACH, 4, (EACH * 3 / 4) ** 0.5, '%s-%s' % (leaf, spine))
-            within(c['b%s' % leaf[1], spine], c[spine, leaf], 0, 0, 'the way down in the same plane')
+            within(c['b%s' % leaf[1], spine], c[spine, leaf], 0, 0, 'down in the same plane')
         within(c['b'], 2 * len(SPORTS), 0, 0, 'arrived')
         again = spread(r, version=version)
         for at in UPLINKS:
@@ -97,12 +101,12 @@ def spreads_by_flow_label(r):
         within(c[spine, 'a0'], EACH, 4, (EACH * 3 / 4) ** 0.5, spine)
     with Counted(r) as c:
         inject(r.a, frames(version=6), 0)
-    ksft.ge(max(c[spine, 'a0'] for spine in fabric.SPINES), len(SPORTS), 'one path for all source ports')
+    ksft.ge(max(c[spine, 'a0'] for spine in fabric.SPINES), len(SPORTS), 'one path for all ports')
     r.fabric.hash_flow_label(False)
 
 
 def cut_link_and_router(r):
-    """What is cut has no carrier at either end; routers use what is left; healed, all is as before."""
+    """What is cut has no carrier at either end; the rest is used; healed, all is as before."""
     before = spread(r)
     for what, spine in (('a0-s1', 's1'), ('s2', 's2')):
         r.fabric.cut(what)
@@ -126,7 +130,8 @@ def cut_host(r):
     """A host's port is cut: both ends see it, and what is for it arrives by the other port."""
     r.fabric.cut('b-b1')
     for m, name, ns in ((r.b, 'eth1', None), (r.f, 'b', 'b1')):
-        m.poll(lambda m=m, name=name, ns=ns: not m.carrier(name, ns), why='%s without carrier' % name)
+        m.poll(lambda m=m, name=name, ns=ns: not m.carrier(name, ns),
+               why='%s without carrier' % name)
     c = spread(r)
     within(c['b0', 'b1'], len(SPORTS), 0, 0, 'by the peer link')
     within(c['b'], 2 * len(SPORTS), 0, 0, 'all arrives')
@@ -137,19 +142,20 @@ def cut_host(r):
 
 
 def blackhole(r):
-    """A link, a direction of it, a router: what took it is lost, all else is not, and carrier stays."""
+    """A direction of a link, a router: what took it is lost, all else is not; carrier stays."""
     before = spread(r)
     back = [frame(sport, src='b') for sport in SPORTS]
     for what, towards, lost, lost_back in (
-            ('a0-s1', 'b', before['s1', 'a0'], False), ('a0-s1', 'a', 0, True), ('a-a0', 'b', len(SPORTS), False),
+            ('a0-s1', 'b', before['s1', 'a0'], False), ('a0-s1', 'a', 0, True),
+            ('a-a0', 'b', len(SPORTS), False),
             ('s3', None, before['s3', 'a0'] + before['s3', 'a1'], True)):
         r.fabric.blackhole(what, towards)
         ksft.true(r.f.carrier('s1', 'a0') and r.f.carrier('s3', 'a0') and r.a.carrier('eth0'))
         c = spread(r)
         with Counted(r) as d:
             inject(r.b, back)
-        ksft.say('%s towards %s: %d of %d are lost, back %d' % (what, towards, 2 * len(SPORTS) - c['b'],
-                                                               2 * len(SPORTS), 2 * len(SPORTS) - d['a']))
+        ksft.say('%s towards %s: %d of %d arrive, back %d' % (
+            what, towards, c['b'], 2 * len(SPORTS), d['a']))
         within(c['b'], 2 * len(SPORTS) - lost, 0, 0, 'arrived')
         if lost_back:
             ksft.le(d['a'], 2 * len(SPORTS) - EACH // 2, 'the way back is lost, too')
@@ -218,7 +224,8 @@ def order(r):
                 r.fabric.rate(link, 2 * rate)
         job.kill(signal.SIGINT)
         job.wait(check=False)
-        numbers = [int.from_bytes(found[42:46], 'big') for found, _ in roce.frames(r.b.get('/tmp/fabric.pcap'))]
+        numbers = [int.from_bytes(found[42:46], 'big')
+                   for found, _ in roce.frames(r.b.get('/tmp/fabric.pcap'))]
         ksft.eq(numbers, list(range(len(data))), 'all, in order')
     r.fabric.heal()
     r.fabric.unshape()
@@ -233,7 +240,7 @@ def delay(r):
     r.fabric.shape(delay='20ms')
     after = rtt()
     r.fabric.unshape()
-    ksft.say('least RTT %.1f ms, and with 20 ms on the 4 links of the way %.1f ms' % (before, after))
+    ksft.say('least RTT %.1f ms, with 20 ms on each of 4 links %.1f ms' % (before, after))
     ksft.ge(after, 80)
     ksft.le(after, before + 80 + 60)
 
@@ -258,9 +265,11 @@ def routers_tell_who_they_are(r):
 
 def told(r, version):
     """Who said that a packet's time was exceeded, and how often."""
-    out = r.a.run('tcpdump -Z root -nr /tmp/icmp.pcap 2>/dev/null | grep -i "time exceeded"', check=False).out
+    out = r.a.run('tcpdump -Z root -nr /tmp/icmp.pcap 2>/dev/null | grep -i "time exceeded"',
+                  check=False).out
     names = {fabric.router_address(router, version): router for router in fabric.ROUTERS}
-    return collections.Counter(names.get(line.split(' > ')[0].split()[-1]) for line in out.splitlines())
+    return collections.Counter(names.get(line.split(' > ')[0].split()[-1])
+                               for line in out.splitlines())
 
 
 def own_gateways(r):
@@ -269,18 +278,18 @@ def own_gateways(r):
         r.fabric.gateways(anycast)
         macs = []
         for port in range(2):
-            r.a.run('ip neigh flush dev eth%d; ping -c 1 -W 2 -I eth%d %s' % (port, port, fabric.gateway('a', port)))
-            macs.append(r.a.json('ip -j neigh show %s dev eth%d' % (fabric.gateway('a', port), port))[0]['lladdr'])
+            name, gateway = PORTS[port], fabric.gateway('a', port)
+            r.a.run('ip neigh flush dev %s; ping -c 1 -W 2 -I %s %s' % (name, name, gateway))
+            found = r.a.json('ip -j neigh show %s dev %s' % (gateway, name))
+            macs.append(found[0]['lladdr'])
         ksft.eq(macs[0] == macs[1], anycast, str(macs))
 
 
 def capacity(r):
     """What the machine forwards unshaped, for the record: rates of links are chosen well below."""
-    with contextlib.ExitStack() as stack:
-        stack.callback(r.fabric.heal)
-        for qps in (1, 4):
-            ksft.say('unshaped, %d QPs: %.2f MB/s' % (
-                qps, perf(r.b, r.a, addr=V4['b'], seconds=4, size=16384, qps=qps, check=False).MBps))
+    for qps in (1, 4):
+        result = perf(r.b, r.a, addr=V4['b'], seconds=4, size=16384, qps=qps)
+        ksft.say('unshaped, %d QPs: %.2f MB/s' % (qps, result.MBps))
 
 
 TESTS = [spreads_evenly, spreads_by_flow_label, cut_link_and_router, cut_host, blackhole, loss,
