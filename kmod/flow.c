@@ -40,8 +40,8 @@
  */
 #define RP_FLOW_OVERDUE_NS (500 * NSEC_PER_USEC)
 
-/* so many report intervals a gap lives at least, where the peer repairs */
-#define RP_FLOW_REPAIR_INTERVALS 5
+/* so many report intervals a gap lives at least, where the peer repairs: a packet lost four times */
+#define RP_FLOW_REPAIR_INTERVALS 16
 
 /* a flow that held nothing for so long gives its memory back */
 #define RP_FLOW_IDLE_NS NSEC_PER_SEC

@@ -14,15 +14,17 @@
 #include "trace.h"
 
 /**
- * rp_path_knobs() - what a device's paths have in common
+ * rp_path_knobs() - what the paths to a peer have in common
  * @rp: the device
+ * @peer: of it
  *
  * Context: any.
  */
-struct rp_health_knobs rp_path_knobs(const struct rp_device *rp)
+struct rp_health_knobs rp_path_knobs(const struct rp_device *rp, const struct rp_peer *peer)
 {
 	return (struct rp_health_knobs){
-		.interval_ns = (u64)READ_ONCE(rp->report_interval_us) * NSEC_PER_USEC,
+		.interval_ns = (u64)rp_peer_interval_us(peer, rp) * NSEC_PER_USEC,
+		.patience_ns = (u64)rp_peer_patience_us(peer, rp) * NSEC_PER_USEC,
 		.loss_ppm = READ_ONCE(rp->loss_ppm),
 		.holddown_ms = READ_ONCE(rp->holddown_ms),
 		.holddown_max_ms = READ_ONCE(rp->holddown_max_ms),
@@ -115,7 +117,7 @@ static bool path_lay_out(struct rp_peer *peer, const struct rp_paths_port *desc,
  */
 void rp_path_sync(struct rp_device *rp, struct rp_peer *peer)
 {
-	struct rp_health_knobs knobs = rp_path_knobs(rp);
+	struct rp_health_knobs knobs = rp_path_knobs(rp, peer);
 	struct rp_paths_port desc[ROCEPATH_PORTS_MAX];
 	const struct rp_ports *ports;
 	struct rp_peer_paths *paths;
@@ -243,7 +245,7 @@ static void path_poll_changed(void *arg, u16 index, u8 before)
  */
 void rp_path_poll(struct rp_device *rp, struct rp_peer *peer, u64 now_ns)
 {
-	struct rp_health_knobs knobs = rp_path_knobs(rp);
+	struct rp_health_knobs knobs = rp_path_knobs(rp, peer);
 	struct rp_peer_paths *paths;
 	bool silent;
 

@@ -40,7 +40,7 @@ struct rp_chosen_evs {
 	u8 ev[ROCEPATH_PORTS_MAX][ROCEPATH_EVS_MAX];
 };
 
-struct rp_health_knobs rp_path_knobs(const struct rp_device *rp);
+struct rp_health_knobs rp_path_knobs(const struct rp_device *rp, const struct rp_peer *peer);
 void rp_path_sync(struct rp_device *rp, struct rp_peer *peer);
 void rp_path_sync_all(struct rp_device *rp);
 int rp_path_choose(struct rp_device *rp, struct rp_peer *peer, u8 port, const u8 *ev, u32 n);

@@ -176,37 +176,62 @@ void rp_peer_learn_envelope(struct rp_device *rp, struct rp_peer *peer, const st
 		mod_delayed_work(system_wq, &rp->hello_work, 0);
 }
 
-/* of repair's clock: what is slower than this is lost, whatever latency was seen */
-#define RP_TAIL_MAX_US 1000000u
+/* what takes longer than this is lost, whatever was seen before */
+#define RP_PATIENCE_MAX_US 1000000u
 /* packets of one path may overtake each other by so much of an interval (several CPUs) */
 #define RP_SLACK_SHARE 4
 
 /**
  * rp_peer_arrived() - packets are known to have arrived at the peer
  * @peer: the peer
- * @sent_ns: when the newest of them was sent
+ * @newest_ns: when the newest of them was sent
+ * @oldest_ns: of the newest ones of each path, when the oldest was sent
  * @now_ns: the time
  *
- * The latency that repair's patience follows from: mean and deviation, as TCP's
- * round-trip time (RFC 6298). Written without a lock; a lost update costs nothing.
+ * The latency that our patience follows from: mean and deviation, as TCP's
+ * round-trip time (RFC 6298), of the slowest path. Written without a lock; a
+ * lost update costs nothing.
  *
  * Context: softirq.
  */
-void rp_peer_arrived(struct rp_peer *peer, u64 sent_ns, u64 now_ns)
+void rp_peer_arrived(struct rp_peer *peer, u64 newest_ns, u64 oldest_ns, u64 now_ns)
 {
-	u32 us = min_t(u64, now_ns - sent_ns, NSEC_PER_SEC) / NSEC_PER_USEC;
-	u32 mean = READ_ONCE(peer->latency_us), dev = READ_ONCE(peer->latency_dev_us);
+	s32 us = min_t(u64, now_ns - oldest_ns, NSEC_PER_SEC) / NSEC_PER_USEC;
+	s32 mean = READ_ONCE(peer->latency_us), dev = READ_ONCE(peer->latency_dev_us);
 
-	if (sent_ns > READ_ONCE(peer->arrived_ns))
-		WRITE_ONCE(peer->arrived_ns, sent_ns);
+	if (newest_ns > READ_ONCE(peer->arrived_ns))
+		WRITE_ONCE(peer->arrived_ns, newest_ns);
 	if (!mean) {
-		WRITE_ONCE(peer->latency_us, us);
-		WRITE_ONCE(peer->latency_dev_us, us / 2);
-		return;
+		mean = us;
+		dev = us / 2;
+	} else {
+		dev += (abs(us - mean) - dev) / 4;
+		mean += (us - mean) / 8;
 	}
-	dev += ((s32)abs((s32)(us - mean)) - (s32)dev) / 4;
+	WRITE_ONCE(peer->latency_us, mean);
 	WRITE_ONCE(peer->latency_dev_us, dev);
-	WRITE_ONCE(peer->latency_us, mean + ((s32)(us - mean)) / 8);
+}
+
+/** rp_peer_interval_us() - of reports: the longer one of ours and the peer's. */
+u32 rp_peer_interval_us(const struct rp_peer *peer, const struct rp_device *rp)
+{
+	return max(READ_ONCE(rp->report_interval_us), READ_ONCE(peer->hello.report_interval_us));
+}
+
+/**
+ * rp_peer_patience_us() - what is sent to the peer is heard of by then
+ * @peer: the peer
+ * @rp: the device
+ *
+ * Before anything was heard, a round trip of three intervals is thought possible.
+ */
+u32 rp_peer_patience_us(const struct rp_peer *peer, const struct rp_device *rp)
+{
+	u32 interval = rp_peer_interval_us(peer, rp);
+	u32 mean = READ_ONCE(peer->latency_us);
+	u32 us = mean ? mean + 4 * READ_ONCE(peer->latency_dev_us) : 3 * interval;
+
+	return clamp(us, interval, max(RP_PATIENCE_MAX_US, interval));
 }
 
 /**
@@ -221,17 +246,17 @@ void rp_peer_arrived(struct rp_peer *peer, u64 sent_ns, u64 now_ns)
 void rp_peer_clock(const struct rp_peer *peer, const struct rp_device *rp, u64 now_ns,
 		   struct rp_repair_clock *clock)
 {
-	u32 interval = max(READ_ONCE(rp->report_interval_us),
-			   READ_ONCE(peer->hello.report_interval_us));
+	u32 interval = rp_peer_interval_us(peer, rp);
+	u32 patience = rp_peer_patience_us(peer, rp);
 	u32 slack = interval / RP_SLACK_SHARE;
-	u32 tail = READ_ONCE(peer->latency_us) + 4 * READ_ONCE(peer->latency_dev_us) + interval;
 
 	*clock = (struct rp_repair_clock){
 		.now_ns = now_ns,
 		.arrived_ns = READ_ONCE(peer->arrived_ns),
 		.slack_us = slack,
 		.spread_us = 2 * READ_ONCE(peer->spread_us) + slack,
-		.tail_us = clamp(tail, 2 * interval, max(RP_TAIL_MAX_US, 2 * interval)),
+		.round_us = patience,
+		.tail_us = patience + interval,
 	};
 }
 

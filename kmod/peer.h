@@ -109,7 +109,9 @@ void rp_peer_remove(struct rp_device *rp, struct rp_peer *peer);
 void rp_peer_publish(struct rp_peer *peer, u64 now_ns);
 void rp_peer_learn_envelope(struct rp_device *rp, struct rp_peer *peer, const struct sk_buff *skb,
 			    u32 l3);
-void rp_peer_arrived(struct rp_peer *peer, u64 sent_ns, u64 now_ns);
+void rp_peer_arrived(struct rp_peer *peer, u64 newest_ns, u64 oldest_ns, u64 now_ns);
+u32 rp_peer_interval_us(const struct rp_peer *peer, const struct rp_device *rp);
+u32 rp_peer_patience_us(const struct rp_peer *peer, const struct rp_device *rp);
 void rp_peer_clock(const struct rp_peer *peer, const struct rp_device *rp, u64 now_ns,
 		   struct rp_repair_clock *clock);
 bool rp_peer_send(struct rp_device *rp, struct rp_peer *peer, const struct rp_letter *letter,

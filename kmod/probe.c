@@ -80,7 +80,7 @@ static void probe_send(struct rp_device *rp, struct rp_peer *peer, struct rp_pat
 static bool probe_next(struct rp_device *rp, struct rp_peer *peer, u32 *at, u64 now,
 		       struct rp_path *path)
 {
-	struct rp_health_knobs knobs = rp_path_knobs(rp);
+	struct rp_health_knobs knobs = rp_path_knobs(rp, peer);
 	u64 idle = (u64)READ_ONCE(rp->probe_interval_ms) * NSEC_PER_MSEC;
 	struct rp_peer_paths *paths;
 	bool found = false;
@@ -151,7 +151,7 @@ bool rp_probe_answered(struct rp_device *rp, struct rp_peer *peer, const struct 
 	const struct rp_wire_probe *body = (const struct rp_wire_probe *)(w + 1);
 	u64 now = ktime_get_ns(), sent = be64_to_cpu(body->cookie) ^ peer->probe_mask;
 	struct rp_path path = { be16_to_cpu(body->path) >> 8, be16_to_cpu(body->path) & 0xff };
-	struct rp_health_knobs knobs = rp_path_knobs(rp);
+	struct rp_health_knobs knobs = rp_path_knobs(rp, peer);
 	u16 index = RP_PATHSET_NONE;
 	struct rp_peer_paths *paths;
 

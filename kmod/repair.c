@@ -90,7 +90,8 @@ static bool repair_sync(struct rp_queue *q, struct rp_device *rp, const struct r
 static void repair_tell_paths(struct rp_queue *q, struct rp_device *rp, struct rp_peer *peer,
 			      struct rp_peer_paths *paths, u64 now)
 {
-	struct rp_health_knobs knobs = rp_path_knobs(rp);
+	struct rp_health_knobs knobs = rp_path_knobs(rp, peer);
+	u64 oldest = now, newest = 0;
 	u32 i;
 
 	lockdep_assert_held(&q->lock);
@@ -103,6 +104,8 @@ static void repair_tell_paths(struct rp_queue *q, struct rp_device *rp, struct r
 
 		if (p->delivered) {
 			e->traced_ns = now;
+			oldest = min(oldest, p->delivered_sent_ns);
+			newest = max(newest, p->arrived_ns);
 			changed |= rp_health_arrived(&e->health, p->delivered, p->delivered_sent_ns,
 						     now);
 		}
@@ -116,6 +119,8 @@ static void repair_tell_paths(struct rp_queue *q, struct rp_device *rp, struct r
 		}
 	}
 	spin_unlock(&peer->lock);
+	if (oldest != now)
+		rp_peer_arrived(peer, newest, oldest, now);
 }
 
 /* make copies of what is lost, each to go by another path than it did */
@@ -312,16 +317,6 @@ bool rp_repair_heard(struct rp_qp *qp, struct rp_peer *peer, const struct rp_roc
 	return plausible;
 }
 
-static u64 repair_newest_arrival(const struct rp_queue *q)
-{
-	u64 newest = 0;
-	u32 i;
-
-	for (i = 0; i < q->n; i++)
-		newest = max(newest, q->path[i].arrived_ns);
-	return newest;
-}
-
 /**
  * rp_repair_report() - the peer reported what has arrived of a flow
  * @qp: that sends it
@@ -340,7 +335,6 @@ void rp_repair_report(struct rp_qp *qp, struct rp_peer *peer, const struct rp_re
 	struct rp_repair_clock clock;
 	struct sk_buff_head out;
 	struct rp_sent *gone, *tired;
-	u64 newest;
 
 	if (!paths)
 		return;
@@ -351,9 +345,7 @@ void rp_repair_report(struct rp_qp *qp, struct rp_peer *peer, const struct rp_re
 		return;
 	}
 	gone = rp_repair_reported(&q->repair, f->expected, f->held, f->words, q->path);
-	newest = repair_newest_arrival(q);
-	if (gone)
-		rp_peer_arrived(peer, newest, now_ns);
+	repair_tell_paths(q, rp, peer, paths, now_ns);
 	rp_peer_clock(peer, rp, now_ns, &clock);
 	tired = rp_repair_find_lost(&q->repair, rp_repair_horizon(f->expected, f->words),
 				    &clock, q->path);

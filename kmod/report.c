@@ -44,7 +44,7 @@ static void report_path(struct rp_device *rp, struct rp_peer *peer, struct rp_pa
 static void report_paths(struct rp_device *rp, struct rp_peer *peer, struct rp_report_reader *r,
 			 u64 now)
 {
-	struct rp_health_knobs knobs = rp_path_knobs(rp);
+	struct rp_health_knobs knobs = rp_path_knobs(rp, peer);
 	struct rp_peer_paths *paths;
 	struct rp_report_path p;
 	u32 spread = 0, i;
@@ -63,7 +63,8 @@ static void report_paths(struct rp_device *rp, struct rp_peer *peer, struct rp_r
 				spread = max(spread, paths->set->entry[i].health.late_us);
 		}
 	}
-	WRITE_ONCE(peer->spread_us, spread);
+	/* a peak that decays */
+	WRITE_ONCE(peer->spread_us, max(spread, peer->spread_us - peer->spread_us / 8));
 	WRITE_ONCE(peer->reported_ns, now);
 	spin_unlock(&peer->lock);
 }

@@ -62,7 +62,7 @@ static bool suspect(struct rp_health *h, u64 doubt_ns, const struct rp_health_kn
 {
 	u64 rtt_ns = h->rtt_us * 1000ull;
 
-	h->until_ns = now_ns + 2 * max(knobs->interval_ns, rtt_ns);
+	h->until_ns = now_ns + max(2 * max(knobs->interval_ns, rtt_ns), knobs->patience_ns);
 	WRITE_ONCE(h->unheard_ns, doubt_ns);
 	return enter(h, ROCEPATH_PATH_SUSPECT, ROCEPATH_REASON_SILENT, now_ns);
 }
@@ -300,7 +300,8 @@ static bool poll_up(struct rp_health *h, bool peer_silent, const struct rp_healt
 		return false;
 	}
 	/* reports come once an interval: only half of one more says that it is not in this one */
-	if (now_ns - unheard_ns < knobs->interval_ns + knobs->interval_ns / 2)
+	if (now_ns - unheard_ns < max(knobs->interval_ns + knobs->interval_ns / 2,
+				      knobs->patience_ns))
 		return false;
 	return suspect(h, unheard_ns, knobs, now_ns);
 }
@@ -321,7 +322,8 @@ static bool poll_probation(struct rp_health *h, bool peer_silent,
 			   const struct rp_health_knobs *knobs, u64 now_ns)
 {
 	if (!h->probe_sent_ns || now_ns < h->probe_sent_ns ||
-	    now_ns - h->probe_sent_ns < PROBE_LOST_INTERVALS * knobs->interval_ns)
+	    now_ns - h->probe_sent_ns < max(PROBE_LOST_INTERVALS * knobs->interval_ns,
+					    knobs->patience_ns))
 		return false;
 	if (peer_silent) {	/* it begins again */
 		h->probe_sent_ns = 0;

@@ -40,12 +40,14 @@
 /**
  * struct rp_health_knobs - the same for all paths of a device
  * @interval_ns: of reports, and of probes of a doubtful path
+ * @patience_ns: what is sent is heard of by then, queues and the wait for a report included
  * @loss_ppm: a path that loses more is taken out, 0: never for loss
  * @holddown_ms: first hold-down
  * @holddown_max_ms: where damping ends
  */
 struct rp_health_knobs {
 	u64 interval_ns;
+	u64 patience_ns;
 	u32 loss_ppm;
 	u32 holddown_ms;
 	u32 holddown_max_ms;

@@ -469,7 +469,3 @@ void rp_pathset_poll(struct rp_pathset *s, bool peer_silent, const struct rp_hea
 	if (any_lossy)
 		take_out_lossy(s, knobs, now_ns, changed, arg);
 }
-
-void rp_pathset_adapt(struct rp_pathset *s, const struct rp_health_knobs *knobs, u64 now_ns)
-{
-}
