@@ -14,10 +14,12 @@
 
 /*
  * Losses above the accepted rate add up (CUSUM, Page 1954) until so many speak
- * against the path. One report adds half of that at most, so that a single burst,
- * however long, does not take a path out.
+ * against the path: then a path that loses twice what is accepted is found after
+ * some 1,200 packets, and one that loses a fifth of it is taken for bad once in
+ * half a million losses. One report adds half of that at most, so that a single
+ * burst, however long, does not take a path out.
  */
-#define EXCESS_LIMIT (5 * 1000000u)
+#define EXCESS_LIMIT (6 * 1000000u)
 
 /* a path that comes back starts at an eighth of its share and has all of it 7 intervals later */
 #define RAMP_STEP (RP_HEALTH_RAMP_FULL / 8)
@@ -60,7 +62,7 @@ static bool suspect(struct rp_health *h, u64 doubt_ns, const struct rp_health_kn
 {
 	u64 rtt_ns = h->rtt_us * 1000ull;
 
-	h->until_ns = now_ns + 2 * max(knobs->interval_ns, rtt_ns);
+	h->until_ns = now_ns + max(2 * max(knobs->interval_ns, rtt_ns), knobs->patience_ns);
 	WRITE_ONCE(h->unheard_ns, doubt_ns);
 	return enter(h, ROCEPATH_PATH_SUSPECT, ROCEPATH_REASON_SILENT, now_ns);
 }
@@ -203,6 +205,12 @@ u32 rp_health_excess_ppm(const struct rp_health *h)
 	return ppm(h->excess_lost, h->excess_packets);
 }
 
+bool rp_health_exceeds(const struct rp_health *h, u32 loss_ppm)
+{
+	return rp_health_excess_ppm(h) &&
+	       h->excess_lost * 1000000ull >= EXCESS_LIMIT + (u64)h->excess_packets * loss_ppm;
+}
+
 void rp_health_take_out(struct rp_health *h, const struct rp_health_knobs *knobs, u64 now_ns)
 {
 	h->lossy = true;
@@ -292,7 +300,8 @@ static bool poll_up(struct rp_health *h, bool peer_silent, const struct rp_healt
 		return false;
 	}
 	/* reports come once an interval: only half of one more says that it is not in this one */
-	if (now_ns - unheard_ns < knobs->interval_ns + knobs->interval_ns / 2)
+	if (now_ns - unheard_ns < max(knobs->interval_ns + knobs->interval_ns / 2,
+				      knobs->patience_ns))
 		return false;
 	return suspect(h, unheard_ns, knobs, now_ns);
 }
@@ -313,7 +322,8 @@ static bool poll_probation(struct rp_health *h, bool peer_silent,
 			   const struct rp_health_knobs *knobs, u64 now_ns)
 {
 	if (!h->probe_sent_ns || now_ns < h->probe_sent_ns ||
-	    now_ns - h->probe_sent_ns < PROBE_LOST_INTERVALS * knobs->interval_ns)
+	    now_ns - h->probe_sent_ns < max(PROBE_LOST_INTERVALS * knobs->interval_ns,
+					    knobs->patience_ns))
 		return false;
 	if (peer_silent) {	/* it begins again */
 		h->probe_sent_ns = 0;

@@ -40,12 +40,14 @@
 /**
  * struct rp_health_knobs - the same for all paths of a device
  * @interval_ns: of reports, and of probes of a doubtful path
+ * @patience_ns: what is sent is heard of by then, queues and the wait for a report included
  * @loss_ppm: a path that loses more is taken out, 0: never for loss
  * @holddown_ms: first hold-down
  * @holddown_max_ms: where damping ends
  */
 struct rp_health_knobs {
 	u64 interval_ns;
+	u64 patience_ns;
 	u32 loss_ppm;
 	u32 holddown_ms;
 	u32 holddown_max_ms;
@@ -171,6 +173,13 @@ u32 rp_health_loss_ppm(const struct rp_health *h);
  * Return: the loss rate since it began to lose too much, 0: it does not.
  */
 u32 rp_health_excess_ppm(const struct rp_health *h);
+
+/**
+ * rp_health_exceeds() - does it lose more than that rate, too, by more than chance?
+ * @h: the path
+ * @loss_ppm: the rate
+ */
+bool rp_health_exceeds(const struct rp_health *h, u32 loss_ppm);
 
 /**
  * rp_health_take_out() - it loses too much: down, for RP_REASON_LOSS

@@ -95,6 +95,7 @@ static u32 learn(struct rp_hello *h, const struct rp_wire_hello *body, bool rest
 
 	h->theirs = be64_to_cpu(body->challenge);
 	h->reports = flags & RP_HELLO_REPORTS;
+	h->labels = flags & RP_HELLO_LABELS;
 	h->ports = min(be32_to_cpu(body->ports), PORTS_MAX);
 	h->report_interval_us = rp_wire_interval_us(be32_to_cpu(body->report_interval_us));
 	return set_state(h, flags & RP_HELLO_REORDERS, restarted);
@@ -177,7 +178,8 @@ u64 rp_hello_fill(struct rp_hello *h, struct rp_wire_hello *body, const struct r
 		  bool reply, u64 response, u64 now_ns)
 {
 	u32 flags = (self->reorders ? RP_HELLO_REORDERS : 0) |
-		    (self->reports ? RP_HELLO_REPORTS : 0) | (reply ? 0 : RP_HELLO_REPLY_WANTED);
+		    (self->reports ? RP_HELLO_REPORTS : 0) | (self->labels ? RP_HELLO_LABELS : 0) |
+		    (reply ? 0 : RP_HELLO_REPLY_WANTED);
 
 	body->flags = cpu_to_be32(flags);
 	body->interval_ms = cpu_to_be32(self->interval_ms);

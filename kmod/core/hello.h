@@ -47,6 +47,7 @@ struct rp_hello_seen {
  * struct rp_hello_self - what we say of ourselves
  * @reorders: we restore order
  * @reports: we report what arrives, and repair what we hear of
+ * @labels: our paths are IPv6 flow labels, where there are any
  * @interval_ms: of our hellos
  * @ports: ours are numbered below that
  * @report_interval_us: of our reports
@@ -54,6 +55,7 @@ struct rp_hello_seen {
 struct rp_hello_self {
 	bool reorders;
 	bool reports;
+	bool labels;
 	u32 interval_ms;
 	u32 ports;
 	u32 report_interval_us;
@@ -78,6 +80,7 @@ struct rp_hello_self {
  * @restarts: times that another instance showed up
  * @key_id: of the last one that counted
  * @reports: it reports what arrives, and repairs what it hears of
+ * @labels: its paths are IPv6 flow labels, where there are any
  * @ports: its ports are numbered below that
  * @report_interval_us: its
  */
@@ -99,6 +102,7 @@ struct rp_hello {
 	u32 restarts;
 	u8 key_id;
 	bool reports;
+	bool labels;
 	u32 ports;
 	u32 report_interval_us;
 };

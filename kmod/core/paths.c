@@ -238,6 +238,11 @@ void rp_paths_build(struct rp_paths *p, const struct rp_paths_port *ports)
 	build_buckets(p, ports, all, up);
 }
 
+u32 rp_paths_share(const struct rp_paths *p, u8 port, u32 whole)
+{
+	return p->slots ? (u32)div_u64((u64)p->share[port] * whole, p->slots) : 0;
+}
+
 /* (port, EV) as one number of 13 bits */
 static u32 path_number(struct rp_path path)
 {
@@ -247,10 +252,15 @@ static u32 path_number(struct rp_path path)
 /*
  * Multiplication by an odd number loses nothing. These two were searched for:
  * of 16 successive EVs, fabrics that hash any 2 to 4 successive bits, or the XOR
- * of all groups of up to 8 bits, see more than half of all values.
+ * of all groups of up to 8 bits, see more than half of all values. The inverses
+ * are modulo 2^14 and 2^20.
  */
 #define SPORT_FACTOR		0x1ddd
+#define SPORT_INVERSE		0x2275u
 #define FLOWLABEL_FACTOR	0x6e90f
+#define FLOWLABEL_INVERSE	0xee5efu
+
+#define PATH_NUMBERS		(ROCEPATH_PORTS_MAX * ROCEPATH_EVS_MAX)
 
 u16 rp_path_sport(struct rp_path path)
 {
@@ -260,4 +270,24 @@ u16 rp_path_sport(struct rp_path path)
 u32 rp_path_flowlabel(struct rp_path path)
 {
 	return (path_number(path) + 1) * FLOWLABEL_FACTOR & 0xfffff;
+}
+
+static bool path_of_number(u32 number, struct rp_path *path)
+{
+	if (number >= PATH_NUMBERS)
+		return false;
+	path->port = number >> 8;
+	path->ev = number & 0xff;
+	return true;
+}
+
+bool rp_path_of_sport(u16 sport, struct rp_path *path)
+{
+	return (sport & 0xc000) == 0xc000 &&
+	       path_of_number((sport & 0x3fff) * SPORT_INVERSE & 0x3fff, path);
+}
+
+bool rp_path_of_flowlabel(u32 label, struct rp_path *path)
+{
+	return path_of_number(((label * FLOWLABEL_INVERSE) & 0xfffff) - 1, path);
 }

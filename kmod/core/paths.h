@@ -103,4 +103,13 @@ u16 rp_path_sport(struct rp_path path);
  */
 u32 rp_path_flowlabel(struct rp_path path);
 
+/** rp_paths_share() - a port's share of sprayed packets, in parts of @whole. */
+u32 rp_paths_share(const struct rp_paths *p, u8 port, u32 whole);
+
+/** rp_path_of_sport() - the path that a source port stands for. Return: false if none does. */
+bool rp_path_of_sport(u16 sport, struct rp_path *path);
+
+/** rp_path_of_flowlabel() - the path that a flow label stands for. Return: false if none does. */
+bool rp_path_of_flowlabel(u32 label, struct rp_path *path);
+
 #endif /* ROCEPATH_CORE_PATHS_H */

@@ -262,12 +262,14 @@ static u32 common_divisor(u32 a, u32 b)
  */
 static void make_shares(u16 *share, const struct rp_paths_port *ports, u32 cap)
 {
-	u32 raw[ROCEPATH_PORTS_MAX] = { 0 }, divisor = 0, most = 0, i;
+	u32 raw[ROCEPATH_PORTS_MAX] = { 0 }, divisor = 0, most = 0, evs = 0, i;
 
+	for (i = 0; i < ROCEPATH_PORTS_MAX; i++)
+		evs = max(evs, ports[i].weight ? min((u32)ports[i].evs, cap) : 0);
 	for (i = 0; i < ROCEPATH_PORTS_MAX; i++) {
 		if (!ports[i].weight)
 			continue;
-		raw[i] = ports[i].weight * cap * RP_PATH_WEIGHT_MAX / min((u32)ports[i].evs, cap);
+		raw[i] = ports[i].weight * evs * RP_PATH_WEIGHT_MAX / min((u32)ports[i].evs, cap);
 		divisor = common_divisor(raw[i], divisor);
 		most = max(most, raw[i]);
 	}
@@ -391,8 +393,8 @@ void rp_pathset_ports(struct rp_pathset *s, const struct rp_paths_port *ports,
 	}
 }
 
-/* Is that loss rate more than twice the median of those of the other usable paths? */
-static bool stands_out(const struct rp_pathset *s, u32 index, u32 loss_ppm)
+/* Does it lose more than twice what the other usable paths lose, in the median? */
+static bool stands_out(const struct rp_pathset *s, u32 index)
 {
 	u32 i, others = 0, below = 0;
 
@@ -400,7 +402,8 @@ static bool stands_out(const struct rp_pathset *s, u32 index, u32 loss_ppm)
 		if (i == index || !s->weight[i])
 			continue;
 		others++;
-		below += 2ull * rp_health_loss_ppm(&s->entry[i].health) < loss_ppm;
+		below += rp_health_exceeds(&s->entry[index].health,
+					   2 * rp_health_loss_ppm(&s->entry[i].health));
 	}
 	return 2 * below > others;
 }
@@ -412,7 +415,7 @@ static u32 worst_path(const struct rp_pathset *s)
 	for (i = 0; i < s->n; i++) {
 		u32 loss_ppm = rp_health_excess_ppm(&s->entry[i].health);
 
-		if (loss_ppm > most && s->weight[i] && stands_out(s, i, loss_ppm)) {
+		if (loss_ppm > most && s->weight[i] && stands_out(s, i)) {
 			worst = i;
 			most = loss_ppm;
 		}
@@ -465,8 +468,4 @@ void rp_pathset_poll(struct rp_pathset *s, bool peer_silent, const struct rp_hea
 	}
 	if (any_lossy)
 		take_out_lossy(s, knobs, now_ns, changed, arg);
-}
-
-void rp_pathset_adapt(struct rp_pathset *s, const struct rp_health_knobs *knobs, u64 now_ns)
-{
 }

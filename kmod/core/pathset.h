@@ -17,6 +17,7 @@
 #ifndef ROCEPATH_CORE_PATHSET_H
 #define ROCEPATH_CORE_PATHSET_H
 
+#include "adapt.h"
 #include "health.h"
 #include "paths.h"
 
@@ -35,7 +36,9 @@
  * @factor: what `adaptive` makes of that, 0 to RP_PATH_WEIGHT_MAX
  * @received: as the peer last reported: packets received on it
  * @marked: as the peer last reported: of these with CE
+ * @traced_ns: when packets of it were last known to have arrived one by one, from repair
  * @backlog_us: smoothed delay above the path's own, for `adaptive`
+ * @adapt: what @factor follows from
  * @health: of it
  */
 struct rp_pathset_entry {
@@ -45,6 +48,8 @@ struct rp_pathset_entry {
 	u32 received;
 	u32 marked;
 	u32 backlog_us;
+	u64 traced_ns;
+	struct rp_adapt adapt;
 	struct rp_health health;
 };
 
@@ -74,6 +79,7 @@ struct rp_pathset_cursor {
  * struct rp_pathset - all paths towards one peer
  * @n: paths
  * @usable: of these, that may carry data
+ * @spacing_ns: between packets that arrive when all goes well, for `adaptive`
  * @spray_turns: @weight for senders
  * @adaptive_turns: @adaptive for senders
  * @weight: of each for `spray`: @share where usable, ramp counted in, else 0
@@ -84,6 +90,7 @@ struct rp_pathset_cursor {
 struct rp_pathset {
 	u16 n;
 	u16 usable;
+	u32 spacing_ns;
 	struct rp_pathset_turns spray_turns;
 	struct rp_pathset_turns adaptive_turns;
 	u16 *weight;

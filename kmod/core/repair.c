@@ -50,6 +50,20 @@ static void unlink(struct rp_repair *r, struct rp_sent *s)
 	r->bytes -= s->bytes;
 }
 
+static u32 first_psn(const struct rp_repair *r)
+{
+	return r->oldest ? r->oldest->psn : 0;
+}
+
+/*
+ * How far is it ahead of @psn? From there the queue may reach beyond half of the
+ * PSN space: only its first PSN can be compared.
+ */
+static s32 ahead_of(const struct rp_sent *s, u32 first, u32 psn)
+{
+	return rp_psn_diff(first, psn) + (s32)((s->psn - first) & RP_PSN_MASK);
+}
+
 /* Take an entry out and put it at the end of a list; returns the new end. */
 static struct rp_sent **take(struct rp_repair *r, struct rp_sent *s, struct rp_sent **tail)
 {
@@ -148,9 +162,10 @@ struct rp_sent *rp_repair_reported(struct rp_repair *r, u32 expected, const u32 
 {
 	struct rp_sent *gone = NULL, **tail = &gone;
 	struct rp_sent *s = r->oldest, *next;
+	u32 first = first_psn(r);
 
 	for (; s; s = next) {
-		s32 ahead = rp_psn_diff(s->psn, expected);
+		s32 ahead = ahead_of(s, first, expected);
 
 		if (ahead > 0 && (u32)ahead > words * 32)
 			break;
@@ -178,19 +193,21 @@ static struct rp_sent **lose(struct rp_repair *r, struct rp_sent *s, struct rp_s
 	return tail;
 }
 
-/* Each time that it was sent again without an answer, twice as long. */
-static u64 tail_end(const struct rp_sent *s, u32 tail_us)
+/* When patience with it ends. Each time that it was sent again without an answer, twice as long. */
+static u64 patient_until(const struct rp_sent *s, u32 us)
 {
-	return s->sent_ns + (tail_us * NS_PER_US << s->tries);
+	return s->sent_ns + (us * NS_PER_US << s->tries);
 }
 
 static bool is_lost(const struct rp_sent *s, bool spoken_of, const struct rp_repair_clock *clock,
 		    const struct rp_repair_path *path)
 {
-	if (clock->now_ns >= tail_end(s, clock->tail_us))
+	if (clock->now_ns >= patient_until(s, clock->tail_us))
 		return true;
 	if (!spoken_of)
 		return false;
+	if (clock->round_us && clock->now_ns >= patient_until(s, clock->round_us))
+		return true;
 	return path[s->path].arrived_ns > s->sent_ns + clock->slack_us * NS_PER_US ||
 	       clock->arrived_ns > s->sent_ns + clock->spread_us * NS_PER_US;
 }
@@ -201,9 +218,10 @@ struct rp_sent *rp_repair_find_lost(struct rp_repair *r, u32 horizon,
 {
 	struct rp_sent *gone = NULL, **tail = &gone;
 	struct rp_sent *s = r->oldest, *next;
+	u32 first = first_psn(r);
 
 	for (; s; s = next) {
-		bool spoken_of = rp_psn_diff(s->psn, horizon) < 0;
+		bool spoken_of = ahead_of(s, first, horizon) < 0;
 		struct rp_repair_path *p = &path[s->path];
 
 		next = s->next;
@@ -250,7 +268,7 @@ u64 rp_repair_deadline(const struct rp_repair *r, u32 tail_us)
 
 	while (s && s->lost)
 		s = s->next;
-	return s ? tail_end(s, tail_us) : 0;
+	return s ? patient_until(s, tail_us) : 0;
 }
 
 struct rp_sent *rp_repair_clear(struct rp_repair *r)

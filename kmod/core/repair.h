@@ -12,6 +12,7 @@
  *
  *   a packet sent later on the same path did arrive (a path keeps its order),
  *   or one sent later by more than @spread_us on any path did,
+ *   or the report came more than @round_us after it was sent,
  *   or its port lost its carrier,
  *   or nothing was heard for @tail_us since it was sent: the tail of a burst.
  *
@@ -118,14 +119,18 @@ struct rp_repair_path {
  * @arrived_ns: the greatest @arrived_ns of all paths to the peer
  * @slack_us: packets of one path may overtake each other by that much (several CPUs, several flows)
  * @spread_us: and packets of different paths by that much
- * @tail_us: nothing heard for so long since sending; twice as long each time that it was sent
- *	again. To be longer than an acknowledge or a report takes, queues included
+ * @round_us: so long after a packet was sent, a report has it if it arrived: the longest way
+ *	there and back, queues included; 0: not known
+ * @tail_us: nothing heard for so long since sending: @round_us and the time between two reports
+ *
+ * The last two count twice as much each time that a packet was sent again.
  */
 struct rp_repair_clock {
 	u64 now_ns;
 	u64 arrived_ns;
 	u32 slack_us;
 	u32 spread_us;
+	u32 round_us;
 	u32 tail_us;
 };
 

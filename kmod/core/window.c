@@ -16,8 +16,6 @@
 /* the peak of lateness falls by 1/64 at most each 17 ms, and only while gaps close */
 #define DECAY_NS 0x1000000u
 #define DECAY_SHIFT 6
-/* in struct rp_repaired */
-#define NO_PSN 0xffffffffu
 
 /*
  * Dense PSNs fall into buckets of their own (the map is one to one on the low
@@ -145,6 +143,7 @@ static void forward_to(struct rp_window *w, u32 psn)
 	struct rp_held *list = NULL, **tail = &list;
 
 	w->expected = psn;
+	rp_repaired_pass(&w->repaired, from, jump);
 	if (!w->held || !jump)
 		return;
 	if (jump > w->mask) {
@@ -166,7 +165,7 @@ static void forward_to(struct rp_window *w, u32 psn)
 static void rewind_to(struct rp_window *w, u32 psn)
 {
 	w->expected = psn;
-	w->repaired_n = 0;
+	rp_repaired_forget(&w->repaired);
 	w->stats.rewinds++;
 	if (w->held)
 		make_ready(w, false);
@@ -347,31 +346,28 @@ static enum rp_window_verdict hold(struct rp_window *w, struct rp_held *h,
 	return RP_WINDOW_HOLD;
 }
 
-/* The QP gets a repair. */
-static void remember(struct rp_window *w, u32 psn, u64 now_ns)
+/* The QP gets a packet: on to what is behind it. */
+static void go_past(struct rp_window *w, const struct rp_held *h, u64 now_ns)
 {
-	struct rp_repaired *p = &w->repaired[w->repaired_n++ % RP_WINDOW_REPAIRED];
-
-	p->psn = psn;
-	p->at_ns = now_ns;
+	/* this one itself the window does not have any more */
+	rp_repaired_pass(&w->repaired, h->psn, 1);
+	w->expected = rp_psn_add(h->psn, 1);
+	forward_to(w, end_of(h));
+	if (h->repair && h->span < RP_REPAIRED_REACH)
+		rp_repaired_add(&w->repaired, h->psn, now_ns, w->repaired_ns);
 }
 
 /* Behind and not a repair: late, and repaired already? Or does the QP go back? */
 static bool was_repaired(struct rp_window *w, u32 psn, const struct rp_window_caps *caps,
 			 u64 now_ns)
 {
-	u32 n = min(w->repaired_n, (u32)RP_WINDOW_REPAIRED), i;
-	u64 lifetime = n ? timeout_ns(w, caps) : 0;
+	u32 by = (w->expected - psn) & RP_PSN_MASK;
 
-	for (i = 0; i < n; i++) {
-		struct rp_repaired *p = &w->repaired[i];
-
-		if (p->psn == psn && now_ns - p->at_ns < lifetime) {
-			p->psn = NO_PSN;
-			return true;
-		}
-	}
-	w->repaired_n = 0;
+	if (!rp_repaired_any(&w->repaired) || by > RP_REPAIRED_REACH)
+		return false;
+	if (rp_repaired_take(&w->repaired, psn, now_ns, timeout_ns(w, caps)))
+		return true;
+	rp_repaired_forget(&w->repaired);
 	return false;
 }
 
@@ -448,6 +444,8 @@ enum rp_window_verdict rp_window_rx(struct rp_window *w, struct rp_held *h,
 	s32 diff = rp_psn_diff(h->psn, w->expected);
 
 	h->late_ns = RP_LATE_UNKNOWN;
+	if (h->repair)
+		w->repaired_ns = timeout_ns(w, caps);
 	if (diff < 0)
 		return behind(w, h, caps, now_ns);
 	if (!w->open || !h->span || h->span >= HALF_SPACE)
@@ -456,13 +454,10 @@ enum rp_window_verdict rp_window_rx(struct rp_window *w, struct rp_held *h,
 		return ahead(w, h, (u32)diff, caps, now_ns);
 	if (w->gap_ns)
 		fill_gap(w, caps, now_ns);
-	if (h->repair) {
-		w->stats.repairs++;
-		remember(w, h->psn, now_ns);
-	}
+	w->stats.repairs += h->repair;
 	h->late_ns = lateness(w, h, now_ns);
 	w->span_max = max(w->span_max, h->span);
-	forward_to(w, end_of(h));
+	go_past(w, h, now_ns);
 	settle(w);
 	return RP_WINDOW_DELIVER;
 }
@@ -476,10 +471,7 @@ struct rp_held *rp_window_next(struct rp_window *w, u64 now_ns)
 	} else if (w->open && w->held) {
 		h = take(w, w->expected);
 		if (h) {
-			if (h->repair)
-				remember(w, h->psn, now_ns);
-			w->expected = rp_psn_add(h->psn, 1);
-			forward_to(w, end_of(h));
+			go_past(w, h, now_ns);
 			w->gap_ns = 0;
 		}
 	}
@@ -521,8 +513,10 @@ static struct rp_held *let_go(struct rp_window *w, struct rp_held *extra)
 	w->gap_ns = 0;
 	for (h = list; h; h = h->next)
 		end = end_of(h);
-	if (w->skips && rp_psn_diff(end, base) > 0)
+	if (w->skips && rp_psn_diff(end, base) > 0) {
+		rp_repaired_pass(&w->repaired, base, (end - base) & RP_PSN_MASK);
 		w->expected = end;
+	}
 	return list;
 }
 
@@ -602,6 +596,7 @@ bool rp_window_await(struct rp_window *w, u32 psn, u32 count)
 	if (w->open && ahead >= 0 && (u32)ahead + count >= HALF_SPACE)
 		shut(w);
 	if (!w->open) {
+		rp_repaired_pass(&w->repaired, w->expected, (psn - w->expected) & RP_PSN_MASK);
 		w->open = true;
 		w->expected = psn;
 		return add_run(w, psn, count);

@@ -33,6 +33,7 @@
 #define ROCEPATH_CORE_WINDOW_H
 
 #include <rocepath/psn.h>
+#include "repaired.h"
 
 /* as many READs and atomics as a QP can have outstanding (IBTA: 8 bits) */
 #define RP_WINDOW_AWAITED 256
@@ -109,15 +110,6 @@ struct rp_window_stats {
 	u32 held_max;	/* most at once */
 };
 
-/* lately delivered repairs that are remembered */
-#define RP_WINDOW_REPAIRED 32
-
-/* a repair that went to the QP, @psn is no PSN: what it repaired came, too */
-struct rp_repaired {
-	u64 at_ns;
-	u32 psn;
-};
-
 /* a run of response PSNs that will come */
 struct rp_awaited {
 	u32 psn;
@@ -143,8 +135,8 @@ struct rp_awaited {
  * @awaited: ring of response PSNs to come; NULL for requests
  * @awaited_head: the one that @expected is in
  * @awaited_n: runs in it
- * @repaired_n: repairs ever remembered in @repaired since it was last forgotten
- * @repaired: ring of repairs that the QP got, for what they repaired may come yet
+ * @repaired_ns: how long a repair is remembered: the gap timeout when one last came
+ * @repaired: what the QP got as repairs
  * @stats: for people
  */
 struct rp_window {
@@ -165,8 +157,8 @@ struct rp_window {
 	struct rp_awaited *awaited;
 	u16 awaited_head;
 	u16 awaited_n;
-	u32 repaired_n;
-	struct rp_repaired repaired[RP_WINDOW_REPAIRED];
+	u64 repaired_ns;
+	struct rp_repaired repaired;
 	struct rp_window_stats stats;
 };
 

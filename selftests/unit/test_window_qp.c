@@ -9,7 +9,7 @@
  *        ^   +-- path k --+      +-seek--+
  *        +------ ACK, NAK, RNR NAK ------+
  */
-/* SOURCES: kmod/core/window.c */
+/* SOURCES: kmod/core/window.c kmod/core/repaired.c */
 #include "unit.h"
 #include "window.h"
 
