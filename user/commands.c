@@ -67,11 +67,11 @@ static const struct rp_keyword device_set[] = {
 	  .attr = ROCEPATH_A_DEVICE_REPAIR_DEPTH, .max = 65536, .example = "4096",
 	  .help = "packets kept for repair of one flow, at most; 0: no repair" },
 	{ .name = "repair-flow-bytes", .type = RP_ARG_BYTES,
-	  .attr = ROCEPATH_A_DEVICE_REPAIR_FLOW_BYTES, .max = 1u << 31, .example = "8MiB",
-	  .help = "bytes kept for repair of one flow, at most" },
+	  .attr = ROCEPATH_A_DEVICE_REPAIR_FLOW_BYTES, .min = 65536, .max = 1u << 31,
+	  .example = "8MiB", .help = "bytes kept for repair of one flow, at most" },
 	{ .name = "repair-bytes", .type = RP_ARG_BYTES,
-	  .attr = ROCEPATH_A_DEVICE_REPAIR_BYTES, .max = 1u << 31, .example = "256MiB",
-	  .help = "bytes kept for repair of all flows together, at most" },
+	  .attr = ROCEPATH_A_DEVICE_REPAIR_BYTES, .min = 65536, .max = 1u << 31,
+	  .example = "256MiB", .help = "bytes kept for repair of all flows together, at most" },
 	{ .name = "loss-threshold", .type = RP_ARG_PPM, .attr = ROCEPATH_A_DEVICE_LOSS_PPM,
 	  .max = 1000000, .zero = "never", .example = "0.5%",
 	  .help = "a path that loses more is taken out" },
@@ -79,7 +79,7 @@ static const struct rp_keyword device_set[] = {
 	  .attr = ROCEPATH_A_DEVICE_PROBE_INTERVAL_MS, .max = MAX_PROBE_MS, .zero = "never",
 	  .example = "1s", .help = "of probes of idle paths" },
 	{ .name = "probes-per-second", .type = RP_ARG_NUMBER,
-	  .attr = ROCEPATH_A_DEVICE_PROBES_PER_SECOND, .max = 1000000, .example = "1000",
+	  .attr = ROCEPATH_A_DEVICE_PROBES_PER_SECOND, .min = 1, .max = 1000000, .example = "1000",
 	  .help = "probes that the device sends, at most" },
 };
 
@@ -98,7 +98,8 @@ static const struct rp_keyword port_set[] = {
 	  .max = ROCEPATH_WEIGHT_MAX, .example = "1",
 	  .help = "its share of sprayed packets, relative to the other ports'" },
 	{ .name = "via", .type = RP_ARG_ADDRESS, .attr = ROCEPATH_A_PORT_VIA4, .zero = "none",
-	  .example = "10.0.0.1", .help = "its own gateway, IPv4 or IPv6, for peers behind routers" },
+	  .example = "10.0.0.1",
+	  .help = "its own gateway, IPv4 or IPv6, for peers behind routers" },
 };
 
 static const struct rp_verb port_verbs[] = {

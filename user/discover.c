@@ -20,7 +20,7 @@
 #define EVS_TRIED 64
 #define FAR 8
 #define INET_TEXT_LEN 46		/* an address and a space */
-#define PER_SECOND 1000		/* when the device does not say */
+#define PER_SECOND_MAX 2000	/* the kernel remembers 256 that are out: 128 ms */
 
 /**
  * struct discovery - one run of the command
@@ -93,7 +93,9 @@ static int look_at_device(struct rp_cli *cli, struct discovery *d)
 	err = rp_nl_do(cli->nl, take_device, d);
 	if (err)
 		return err;
-	d->per_second = d->per_second > 1 ? d->per_second / 2 : PER_SECOND;
+	d->per_second = d->per_second > 1 ? d->per_second / 2 : 1;
+	if (d->per_second > PER_SECOND_MAX)
+		d->per_second = PER_SECOND_MAX;
 	nlh = rp_nl_request(cli->nl, ROCEPATH_CMD_PORT_GET);
 	mnl_attr_put_u32(nlh, ROCEPATH_A_PORT_DEVICE, d->ifindex);
 	return rp_nl_dump(cli->nl, take_port, d);
@@ -171,16 +173,17 @@ static int apply(struct rp_cli *cli, struct discovery *d)
 /* what keeps a port from choosing, NULL: nothing does */
 static const char *problem_of(const struct rp_fabric_port *port)
 {
-	switch (port->verdict) {
-	case RP_FABRIC_BLIND:
-		return "routers do not answer at some hop, so what is distinct there is not seen; random EVs stay";
-	case RP_FABRIC_UNSURE:
-		return "too many answers of routers are missing to tell paths apart; random EVs stay";
-	case RP_FABRIC_DEAD:
-		return "the peer answered by none of its paths; random EVs stay";
-	default:
-		return NULL;
-	}
+	static const char *const problems[] = {
+		[RP_FABRIC_SEEN] = NULL,
+		[RP_FABRIC_BLIND] =
+		"routers do not answer at some hop: what is distinct there is not seen; random EVs stay",
+		[RP_FABRIC_UNSURE] =
+		"too many answers of routers are missing to tell paths apart; random EVs stay",
+		[RP_FABRIC_DEAD] =
+		"the peer answered by none of its paths; random EVs stay",
+	};
+
+	return problems[port->verdict];
 }
 
 static void print_routers(const struct rp_fabric_path *path, char *text, size_t size)
@@ -361,13 +364,12 @@ static int complain(const struct discovery *d)
 		if (problem)
 			rp_complain("%s: %s", d->name[i], problem);
 		else if (port->reached < port->tried)
-			rp_complain("%s: by %u of %u EVs the peer is not reached; see: rocepath path show peer %s",
-				    d->name[i], port->tried - port->reached, port->tried, d->peer);
+			rp_complain("%s: by %u of %u EVs the peer is not reached: REACHED says no",
+				    d->name[i], port->tried - port->reached, port->tried);
 	}
 	if (reached)
 		return RP_EXIT_OK;
-	rp_complain("%s answers no probe: is rocepath there, with the same key? see: rocepath peer show",
-		    d->peer);
+	rp_complain("%s answers no probe; is it there? see: rocepath peer show", d->peer);
 	return RP_EXIT_FAILURE;
 }
 

@@ -60,7 +60,7 @@ struct rp_fabric_path {
 /* whether enough was seen to choose */
 enum rp_fabric_verdict {
 	RP_FABRIC_SEEN,
-	RP_FABRIC_BLIND,	/* a hop where no router answers: what is distinct there is hidden */
+	RP_FABRIC_BLIND,	/* at some hop no router answers: what is distinct is hidden */
 	RP_FABRIC_UNSURE,	/* too many answers are missing to tell paths apart */
 	RP_FABRIC_DEAD,		/* the peer answered on no entropy value */
 };
@@ -70,7 +70,7 @@ enum rp_fabric_verdict {
  * @tried: entropy values
  * @reached: of them, that lead to the peer
  * @unsure: of @reached, that may belong to more than one path
- * @blind: bit i: at hop i + 1 nobody answers; never hop 1, which is but one cable away
+ * @blind: bit i: at hop i + 1 nobody answers; never hop 1, which is one cable away
  * @verdict: what follows
  */
 struct rp_fabric_port {

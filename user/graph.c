@@ -114,7 +114,8 @@ int rp_graph_print(const struct rp_fabric *fabric, const char *device, const cha
 			       ports[fabric->paths[i].port]);
 	if (!err) {
 		fprintf(out, "digraph fabric {\n\trankdir=LR;\n\tnode [shape=box];\n");
-		fprintf(out, "\t\"%s\" [shape=ellipse];\n\t\"%s\" [shape=ellipse];\n", device, peer);
+		fprintf(out, "\t\"%s\" [shape=ellipse];\n", device);
+		fprintf(out, "\t\"%s\" [shape=ellipse];\n", peer);
 		for (unsigned int i = 0; i < graph.count; i++)
 			print_edge(&graph.edges[i], out);
 		fprintf(out, "}\n");

@@ -37,7 +37,7 @@ struct question {
 struct asking {
 	struct rp_hops *hops;
 	struct question *questions;	/* of the present round, by cookie - @cookie */
-	unsigned int asked, answered;
+	unsigned int asked, answered, refused;
 	uint32_t cookie;		/* of the first of them */
 	uint32_t longest_rtt_us;
 };
@@ -116,7 +116,7 @@ static int send_probe(struct asking *a, const struct question *q, uint32_t cooki
 	return rp_nl_do(hops->nl, NULL, NULL);
 }
 
-/* a port that fails meanwhile is one whose paths lead nowhere */
+/* a port that nothing can be sent by is one whose paths lead nowhere */
 static int ask(struct asking *a, struct rp_trace *trace, uint8_t limit)
 {
 	struct question *q = &a->questions[a->asked];
@@ -127,9 +127,10 @@ static int ask(struct asking *a, struct rp_trace *trace, uint8_t limit)
 	a->asked++;
 	for (;;) {
 		err = send_probe(a, q, a->cookie + (q - a->questions));
-		if (err == -ENETDOWN) {
+		if (err == -ENOTCONN) {
 			q->answered = true;
 			a->answered++;
+			a->refused++;
 			return 0;
 		}
 		if (err != -EBUSY || now_us() >= give_up)
@@ -180,7 +181,8 @@ static int ask_all(struct asking *a, unsigned int limit, const bool *leads)
 	int err = 0;
 
 	a->cookie += a->asked;
-	a->asked = a->answered = 0;
+	a->asked = 0;
+	a->answered = 0;
 	for (unsigned int i = 0; !err && i < a->hops->count; i++) {
 		if (!is_open(&a->hops->traces[i], limit, leads[i]))
 			continue;
@@ -244,6 +246,8 @@ int rp_hops_trace(struct rp_hops *hops)
 		return -ENOMEM;
 	}
 	err = ask_hop(&a, ALL_THE_WAY, leads);
+	if (!err && a.refused == hops->count)	/* the kernel has said why */
+		err = -ENOTCONN;
 	for (unsigned int i = 0; i < hops->count; i++)
 		leads[i] = hops->traces[i].hops;
 	for (unsigned int limit = 1; !err && limit <= hops->far; limit++)

@@ -17,12 +17,12 @@ static uint64_t per_second(const struct rp_rates *rates, uint64_t before, uint64
 {
 	if (now <= before || !rates->interval_us)
 		return 0;
-	return (unsigned __int128)(now - before) * 1000000 / rates->interval_us;
+	return (__uint128_t)(now - before) * 1000000 / rates->interval_us;
 }
 
 static uint32_t part(uint64_t some, uint64_t all)
 {
-	return all && some <= all ? (unsigned __int128)some * PPM / all : 0;
+	return all && some <= all ? (__uint128_t)some * PPM / all : 0;
 }
 
 static void rate_devices(struct rp_rates *r, const struct rp_sample *before)

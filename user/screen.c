@@ -61,7 +61,7 @@ struct rp_screen *rp_screen_new(struct rp_error *error)
 	if (screen && isatty(STDIN_FILENO) && isatty(STDOUT_FILENO))
 		screen->terminal = newterm(NULL, stdout, stdin);
 	if (!screen || !screen->terminal) {
-		rp_error_set(error, "there is no terminal to draw on; print it once: rocepath top -1");
+		rp_error_set(error, "no terminal to draw on; print it once: rocepath top -1");
 		free(screen);
 		return NULL;
 	}
@@ -108,24 +108,27 @@ static void stay_inside(struct rp_screen *screen, const struct rp_view *view)
  */
 void rp_screen_draw(struct rp_screen *screen, const struct rp_view *view)
 {
+	int rows, columns;
+
 	erase();
-	if (LINES < LEAST_LINES || COLS < LEAST_COLUMNS) {
-		mvaddnstr(0, 0, "too small", COLS);
+	getmaxyx(stdscr, rows, columns);
+	if (rows < LEAST_LINES || columns < LEAST_COLUMNS) {
+		mvaddnstr(0, 0, "too small", columns);
 		refresh();
 		return;
 	}
 	stay_inside(screen, view);
 	if (view->count)
 		draw_line(screen, 0, &view->lines[0]);
-	for (int y = 1; y < LINES - 1 && screen->top + y < view->count; y++)
+	for (int y = 1; y < rows - 1 && screen->top + y < view->count; y++)
 		draw_line(screen, y, &view->lines[screen->top + y]);
-	mvaddnstr(LINES - 1, 0, KEYS, COLS - 1);
+	mvaddnstr(rows - 1, 0, KEYS, columns - 1);
 	refresh();
 }
 
 static void scroll_by(struct rp_screen *screen, int key)
 {
-	size_t page = LINES > LEAST_LINES ? LINES - 2 : 1;
+	size_t page = getmaxy(stdscr) > LEAST_LINES ? getmaxy(stdscr) - 2 : 1;
 
 	switch (key) {
 	case KEY_UP:
@@ -141,7 +144,8 @@ static void scroll_by(struct rp_screen *screen, int key)
 		screen->top += page;
 		break;
 	case KEY_HOME:
-		screen->top = screen->left = 0;
+		screen->top = 0;
+		screen->left = 0;
 		break;
 	case KEY_LEFT:
 		screen->left -= screen->left < 8 ? screen->left : 8;

@@ -168,12 +168,12 @@ static const char *print_part(const struct rp_set *set, const struct rp_field *f
 		return "-";
 	a = number_of(field, part);
 	b = number_of(rp_attr_field(set, field->of), whole);
-	if (field->form == RP_FORM_OUT_OF)
-		snprintf(text, RP_TEXT_LEN, "%" PRIu64 "/%" PRIu64, a, b);
-	else if (!b || a > b)
+	if (field->form == RP_FORM_PART && (!b || a > b))
 		return "-";
-	else
+	if (field->form == RP_FORM_PART)
 		print_share(a * 10000 / b, 2, text);
+	else
+		snprintf(text, RP_TEXT_LEN, "%" PRIu64 "/%" PRIu64, a, b);
 	return text;
 }
 

@@ -137,8 +137,9 @@ static void end(struct rp_view *view, struct section *section)
 
 static void show_devices(struct rp_view *view, const struct rp_rates *rates)
 {
-	static const char *const heads[] = { "DEVICE", "SCHEDULER", "PORTS", "PEERS", "FLOWS", "TX",
-		"RX", "HELD", "KEPT", "REORDERED/s", "REPAIRED/s", "REROUTED/s", "DROPPED/s", NULL };
+	static const char *const heads[] = { "DEVICE", "SCHEDULER", "PORTS", "PEERS", "FLOWS",
+		"TX", "RX", "HELD", "KEPT", "REORDERED/s", "REPAIRED/s", "REROUTED/s",
+		"DROPPED/s", NULL };
 	static const bool right[] = { false, false, true, true, true, true, true, true, true, true,
 		true, true, true };
 	struct section section = begin(heads, right);
@@ -325,7 +326,7 @@ void rp_view_make(struct rp_view *view, const struct rp_rates *rates)
 	snprintf(text, sizeof(text), "rocepath top, rates over %s", took);
 	add_text(view, text);
 	if (!rates->now->devices.count)
-		add_text(view, "there is no rocepath device; make one: ip link add rp0 type rocepath");
+		add_text(view, "no rocepath device; make one: ip link add rp0 type rocepath");
 	show_devices(view, rates);
 	show_ports(view, rates);
 	show_paths(view, rates);

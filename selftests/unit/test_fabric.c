@@ -39,7 +39,8 @@ struct world {
 static void address(uint8_t *router, uint8_t layer, uint8_t number)
 {
 	memset(router, 0, RP_ADDRESS_LEN);
-	router[10] = router[11] = 0xff;
+	router[10] = 0xff;
+	router[11] = 0xff;
 	router[12] = 10;
 	router[13] = layer;
 	router[15] = number;

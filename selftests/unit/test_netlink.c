@@ -57,6 +57,7 @@ static struct kernel {
 	bool silent;		/* its spines are not */
 	unsigned int deaf;	/* of so many answers one gets lost, 0: none */
 	unsigned int busy;	/* probes that are refused first */
+	int refusal;		/* and how */
 	unsigned int probes;
 	uint64_t now_us;
 	struct datagram events[QUEUE];
@@ -132,7 +133,7 @@ static void add_ack(void)
 
 	error->error = kernel.error;
 	if (kernel.busy && !kernel.error && is_probe()) {
-		error->error = -EBUSY;
+		error->error = -kernel.refusal;
 		kernel.busy--;
 	}
 	error->msg = *kernel.request;
@@ -651,6 +652,7 @@ static int reset(void **state)
 	memset(&kernel, 0, sizeof(kernel));
 	kernel.event = ROCEPATH_EVENT_PEER_LOST;
 	kernel.now_us = 1000000;
+	kernel.refusal = EBUSY;
 	return 0;
 }
 
@@ -692,14 +694,12 @@ static void test_show_json(void **state)
 
 static void test_paths(void **state)
 {
-	static const char head[] =
-		"DEVICE PEER      PORT EV SPORT STATE   REASON     SINCE SHARE   RTT LATE  LOSS    CE FAILS\n";
-	char expected[512];
+	static const char expected[] =
+		"DEVICE PEER      PORT EV SPORT STATE   REASON     SINCE SHARE   RTT LATE  LOSS    CE FAILS\n"
+		"lo     -         eth0  9 49161 suspect -              - 12.5%     -    -     -     -     -\n"
+		"lo     192.0.2.1 eth0  3 49155 suspect probe-lost  2.5s 12.5% 212us  0us 1.25% 0.75%     2\n";
 
 	kernel.reports = true;
-	snprintf(expected, sizeof(expected), "%s%s%s", head,
-		 "lo     -         eth0  9 49161 suspect -              - 12.5%     -    -     -     -     -\n",
-		 "lo     192.0.2.1 eth0  3 49155 suspect probe-lost  2.5s 12.5% 212us  0us 1.25% 0.75%     2\n");
 	gives("path show", 0, expected, "");
 	gives("-j path show peer 192.0.2.1", 0,
 	      "[{\"device\":\"lo\",\"peer\":\"192.0.2.1\",\"port_ifindex\":7,\"port\":\"eth0\",\"ev\":3,\"sport\":49155,\"flowlabel\":255,\"state\":\"suspect\",\"reason\":\"probe-lost\",\"since_ms\":2500,\"share\":125000,\"rtt_us\":212,\"late_us\":0,\"loss_ppm\":12500,\"received\":4000,\"marked\":30,\"delivered\":1152921504606846976,\"lost\":17,\"fails\":2}]\n",
@@ -709,7 +709,8 @@ static void test_paths(void **state)
 	      "rocepath: no paths of that peer are known: it does not report; see: rocepath peer show\n");
 	gives("peer show", 0,
 	      "DEVICE PEER      STATE   KEY HELLO RTT FLOWS RESTARTS REPORTS REPORT LATENCY PATHS\n"
-	      "lo     192.0.2.1 capable   -     -   -     -        - yes       1.2s   1.5ms   6/8\n", "");
+	      "lo     192.0.2.1 capable   -     -   -     -        - yes       1.2s   1.5ms   6/8\n",
+	      "");
 	gives("-j peer show", 0,
 	      "[{\"device\":\"lo\",\"address\":\"192.0.2.1\",\"state\":\"capable\",\"reports\":true,\"report_age_ms\":1234,\"latency_us\":1500,\"paths_usable\":6,\"paths\":8}]\n",
 	      "");
@@ -728,7 +729,7 @@ static void sent(uint16_t type, const void *payload, size_t len)
 		assert_memory_equal(mnl_attr_get_payload(attr), payload, len);
 		return;
 	}
-	fail_msg("attribute %u was not sent", type);
+	fail_msg("the last request lacks attribute %u", type);
 }
 
 static void sent_u32(uint16_t type, uint32_t value)
@@ -740,10 +741,10 @@ static void test_set(void **state)
 {
 	static const uint8_t none[16], six[16] = { 0xfd, [15] = 1 };
 
-	gives("device set lo report-interval 1.5ms repair-bytes 64MiB loss-threshold 0.5% probe-interval never",
-	      0, "", "");
+	gives("device set lo report-interval 1.5ms repair-bytes 64MiB", 0, "", "");
 	sent_u32(ROCEPATH_A_DEVICE_REPORT_INTERVAL_US, 1500);
 	sent_u32(ROCEPATH_A_DEVICE_REPAIR_BYTES, 64 << 20);
+	gives("device set lo loss-threshold 0.5% probe-interval never", 0, "", "");
 	sent_u32(ROCEPATH_A_DEVICE_LOSS_PPM, 5000);
 	sent_u32(ROCEPATH_A_DEVICE_PROBE_INTERVAL_MS, 0);
 	gives("port set lo weight 3 via 10.0.0.1", 0, "", "");
@@ -765,7 +766,8 @@ static void test_set(void **state)
 
 static void test_top(void **state)
 {
-	kernel.reports = kernel.moves = true;
+	kernel.reports = true;
+	kernel.moves = true;
 	gives("top -1 -d 2 dev lo", 0,
 	      "rocepath top, rates over 2s\n\n"
 	      "DEVICE SCHEDULER PORTS PEERS FLOWS    TX   RX HELD KEPT REORDERED/s REPAIRED/s REROUTED/s DROPPED/s\n"
@@ -781,13 +783,10 @@ static void test_top(void **state)
 	      "lo     192.0.2.1   0        0 unknown-9       50k 400Mbit     80%    5   64          0\n",
 	      "");
 	reset(NULL);
-	kernel.reports = kernel.moves = true;
+	kernel.reports = true;
+	kernel.moves = true;
 	gives("-j top", 0,
-	      "{\"interval_us\":1000000,\"devices\":[{\"name\":\"lo\",\"scheduler\":\"spray\",\"ports\":0,\"ports_up\":0,\"peers\":0,\"flows\":0,\"held_bytes\":0,\"kept_bytes\":0,\"tx_bits_per_s\":1000000000,\"rx_bits_per_s\":0,\"held_per_s\":0,\"repaired_per_s\":0,\"rerouted_per_s\":0,\"dropped_per_s\":0}],"
-	      "\"ports\":[{\"device\":\"lo\",\"name\":\"no \\\"such\\\" port\",\"state\":\"down\",\"since_ms\":0,\"share_permille\":125,\"tx_bits_per_s\":1000000000,\"rx_bits_per_s\":0,\"tx_packets_per_s\":0,\"rx_packets_per_s\":0,\"lost_per_s\":0}],"
-	      "\"paths\":[{\"device\":\"lo\",\"peer\":\"192.0.2.1\",\"port\":\"eth0\",\"ev\":3,\"state\":\"suspect\",\"share\":125000,\"reason\":\"probe-lost\",\"since_ms\":2500,\"packets_per_s\":99000,\"loss_ppm\":10000,\"marked_ppm\":500000,\"rtt_us\":212,\"late_us\":0},{\"device\":\"lo\",\"port\":\"eth0\",\"ev\":9,\"state\":\"suspect\",\"share\":125000}],"
-	      "\"classes\":[{\"device\":\"lo\",\"id\":3,\"scheduler\":\"adaptive\"}],"
-	      "\"flows\":[{\"device\":\"lo\",\"peer\":\"192.0.2.1\",\"local_qpn\":0,\"remote_qpn\":0,\"qp_type\":null,\"packets_per_s\":50000,\"bits_per_s\":400000000,\"sprayed_ppm\":800000,\"held\":5,\"kept\":64,\"repaired_per_s\":0}]}\n",
+	      "{\"interval_us\":1000000,\"devices\":[{\"name\":\"lo\",\"scheduler\":\"spray\",\"ports\":0,\"ports_up\":0,\"peers\":0,\"flows\":0,\"held_bytes\":0,\"kept_bytes\":0,\"tx_bits_per_s\":1000000000,\"rx_bits_per_s\":0,\"held_per_s\":0,\"repaired_per_s\":0,\"rerouted_per_s\":0,\"dropped_per_s\":0}],\"ports\":[{\"device\":\"lo\",\"name\":\"no \\\"such\\\" port\",\"state\":\"down\",\"since_ms\":0,\"share_permille\":125,\"tx_bits_per_s\":1000000000,\"rx_bits_per_s\":0,\"tx_packets_per_s\":0,\"rx_packets_per_s\":0,\"lost_per_s\":0}],\"paths\":[{\"device\":\"lo\",\"peer\":\"192.0.2.1\",\"port\":\"eth0\",\"ev\":3,\"state\":\"suspect\",\"share\":125000,\"reason\":\"probe-lost\",\"since_ms\":2500,\"packets_per_s\":99000,\"loss_ppm\":10000,\"marked_ppm\":500000,\"rtt_us\":212,\"late_us\":0},{\"device\":\"lo\",\"port\":\"eth0\",\"ev\":9,\"state\":\"suspect\",\"share\":125000}],\"classes\":[{\"device\":\"lo\",\"id\":3,\"scheduler\":\"adaptive\"}],\"flows\":[{\"device\":\"lo\",\"peer\":\"192.0.2.1\",\"local_qpn\":0,\"remote_qpn\":0,\"qp_type\":null,\"packets_per_s\":50000,\"bits_per_s\":400000000,\"sprayed_ppm\":800000,\"held\":5,\"kept\":64,\"repaired_per_s\":0}]}\n",
 	      "");
 }
 
@@ -827,11 +826,7 @@ static void test_discover_json(void **state)
 {
 	kernel.fabric = true;
 	gives("-j path discover 192.0.2.1 dev lo evs 1", 0,
-	      "{\"device\":\"lo\",\"peer\":\"192.0.2.1\",\"applied\":false,\"ports\":["
-	      "{\"port\":\"eth0\",\"tried\":1,\"reached\":1,\"unsure\":0,\"blind_hops\":[],\"chosen\":[0]},"
-	      "{\"port\":\"eth1\",\"tried\":1,\"reached\":1,\"unsure\":0,\"blind_hops\":[],\"chosen\":[0]}],\"paths\":["
-	      "{\"port\":\"eth0\",\"reached\":true,\"routers\":[\"10.1.0.11\",\"10.2.0.0\",\"10.3.0.11\"],\"rtt_us\":400,\"evs\":[0],\"chosen\":[0]},"
-	      "{\"port\":\"eth1\",\"reached\":true,\"routers\":[\"10.1.0.12\",\"10.2.0.0\",\"10.3.0.12\"],\"rtt_us\":400,\"evs\":[0],\"chosen\":[0]}]}\n",
+	      "{\"device\":\"lo\",\"peer\":\"192.0.2.1\",\"applied\":false,\"ports\":[{\"port\":\"eth0\",\"tried\":1,\"reached\":1,\"unsure\":0,\"blind_hops\":[],\"chosen\":[0]},{\"port\":\"eth1\",\"tried\":1,\"reached\":1,\"unsure\":0,\"blind_hops\":[],\"chosen\":[0]}],\"paths\":[{\"port\":\"eth0\",\"reached\":true,\"routers\":[\"10.1.0.11\",\"10.2.0.0\",\"10.3.0.11\"],\"rtt_us\":400,\"evs\":[0],\"chosen\":[0]},{\"port\":\"eth1\",\"reached\":true,\"routers\":[\"10.1.0.12\",\"10.2.0.0\",\"10.3.0.12\"],\"rtt_us\":400,\"evs\":[0],\"chosen\":[0]}]}\n",
 	      "");
 	gives("path discover 192.0.2.1 dev lo evs 1 hops 2 dot", 0,
 	      "digraph fabric {\n\trankdir=LR;\n\tnode [shape=box];\n"
@@ -848,24 +843,32 @@ static void test_discover_json(void **state)
 static void test_discover_silence(void **state)
 {
 	static const char blind[] =
-		"rocepath: eth0: routers do not answer at some hop, so what is distinct there is not seen; random EVs stay\n"
-		"rocepath: eth1: routers do not answer at some hop, so what is distinct there is not seen; random EVs stay\n";
+		"rocepath: eth0: routers do not answer at some hop: what is distinct there is not seen; random EVs stay\n"
+		"rocepath: eth1: routers do not answer at some hop: what is distinct there is not seen; random EVs stay\n";
 	static const char dead[] =
 		"rocepath: eth0: the peer answered by none of its paths; random EVs stay\n"
 		"rocepath: eth1: the peer answered by none of its paths; random EVs stay\n"
-		"rocepath: 192.0.2.1 answers no probe: is rocepath there, with the same key? see: rocepath peer show\n";
+		"rocepath: 192.0.2.1 answers no probe; is it there? see: rocepath peer show\n";
 
-	kernel.fabric = kernel.silent = true;
+	kernel.fabric = true;
+	kernel.silent = true;
 	gives("path discover 192.0.2.1 dev lo evs 8 --apply", 0,
 	      "PORT HOPS ROUTERS               REACHED   RTT EVS CHOSEN\n"
 	      "eth0    4 10.1.0.11 * 10.3.0.11 yes     400us   8 -\n"
-	      "eth1    4 10.1.0.12 * 10.3.0.12 yes     400us   8 -\n", blind);
+	      "eth1    4 10.1.0.12 * 10.3.0.12 yes     400us   8 -\n",
+	      blind);
 	kernel.deaf = 1;
 	gives("path discover 192.0.2.1 dev lo evs 2", 1,
 	      "PORT HOPS ROUTERS  REACHED RTT EVS CHOSEN\n"
 	      "eth0    - (nobody) no        -   2 -\n"
-	      "eth1    - (nobody) no        -   2 -\n", dead);
+	      "eth1    - (nobody) no        -   2 -\n",
+	      dead);
+	kernel.refusal = ENOTCONN;
 	kernel.busy = 1000000;
+	kernel.message = "Why not";
+	gives("path discover 192.0.2.1 dev lo evs 2", 1, "", "rocepath: lo: Why not\n");
+	kernel.message = NULL;
+	kernel.refusal = EBUSY;
 	gives("path discover 192.0.2.1 dev lo evs 2", 1, "",
 	      "rocepath: lo: Device or resource busy\n");
 	kernel.fabric = false;
@@ -913,7 +916,8 @@ static void test_monitor(void **state)
 	      end);
 	kernel.event = ROCEPATH_EVENT_PATH_DOWN;
 	gives("monitor", 1,
-	      "1972-09-27 00:00:00.000 lo path eth0/3 to fd00::1 down: silent, found after 2.94ms\n", end);
+	      "1972-09-27 00:00:00.000 lo path eth0/3 to fd00::1 down: silent, found after 2.94ms\n",
+	      end);
 	gives("-j monitor", 1,
 	      "{\"type\":\"path-down\",\"device_ifindex\":1,\"device\":\"lo\",\"port\":\"eth0\",\"peer\":\"fd00::1\",\"reason\":\"silent\",\"time_ns\":86400000000123456,\"ev\":3,\"took_us\":2937}\n",
 	      end);
@@ -988,8 +992,8 @@ static void test_hostile(void **state)
 	static const char *const lines[] = {
 		"", "-j", "device show", "-j device show", "device show lo", "-j device show lo",
 		"device set lo evs 3", "port show", "-j port show", "port show dev lo",
-		"peer show", "-j peer show", "path show", "-j path show", "path show peer 10.0.0.2", "flow show",
-		"-j flow show", "key show", "-j key show", "class show", "-j class show",
+		"peer show", "-j peer show", "path show", "-j path show", "path show peer 10.0.0.2",
+		"flow show", "-j flow show", "key show", "-j key show", "class show", "-j class show",
 		"stats show", "-j stats show", "stats show lo", "key del dev lo id 1",
 		"class set dev lo id 3 scheduler flow", "top -1", "-j top",
 		"path discover 10.0.0.2 dev lo evs 2 hops 2",
