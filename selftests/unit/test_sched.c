@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Schedulers: what a flow, and what its packets get, while ports and paths come and go. */
 /* SOURCES: kmod/core/sched.c kmod/core/pathset.c kmod/core/health.c kmod/core/holddown.c */
-/* SOURCES: kmod/core/paths.c */
+/* SOURCES: kmod/core/paths.c kmod/core/adapt.c */
 #include <math.h>
 
 #include "unit.h"
@@ -291,6 +291,7 @@ static void feedback_is_for_all(void **state)
 		now += knobs.interval_ns;
 		for (i = 0; i < 4; i++) {
 			set->entry[i].received += 1000;
+			set->entry[i].health.arrived_ns = now - 1;
 			set->entry[i].health.late_us = i == 2 ? 5000 : 0;
 		}
 		rp_sched_feedback(set, &knobs, now);
