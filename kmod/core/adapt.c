@@ -12,7 +12,7 @@
  * percent of the time that passes. To steer that by the queue alone would swing
  * for ever; it takes how the queue changes as well (a PD controller):
  *
- *   share *= 1 - (error / 8 + change of error / 2) / time
+ *   share *= 1 - (error / 32 + change of error * 3 / 4) / time
  *
  * - What was sent before a change, or met the queue from before it, says nothing
  *   about it: a path is looked at again when something sent after that arrived.
@@ -34,11 +34,12 @@
 #define LEVEL_MIN (WHOLE / 32)
 #define LEVEL_SHIFT 8		/* to RP_PATH_WEIGHT_MAX */
 #define GAIN_MAX 7
+#define WARY 8
 /* at once */
 #define FALL_MAX (WHOLE / 3)
 #define RISE_MAX (WHOLE / 8)
 #define TURN_MAX (WHOLE / 16)	/* against the direction, because of how the error changes */
-#define LEAST (WHOLE / 2048)
+#define LEAST (WHOLE / 8192)
 /* a difference that small is none */
 #define FLOOR_US 4u
 #define FLOOR_PACKETS 8
@@ -46,9 +47,13 @@
 #define TIME_MAX_US 1000000u
 /* noise of one floor is averaged over so many */
 #define CALM 48
+/* and what is as old as that many reports is */
+#define LAG_MAX 4u
 #define CALM_MAX 16u
 /* more than that is as late as that */
 #define ERROR_MAX 65535
+/* a path becomes longer no more often than that; else it is one that hardly carries anything */
+#define LEARN_NS 1000000000ull
 /* packets that a rate is not judged by */
 #define PRIOR 2
 /* a difference in marks, of 256 */
@@ -164,13 +169,17 @@ static void move(struct rp_pathset_entry *e, s32 by, const struct view *v)
 	a->settled_ns = v->now_ns + e->health.late_us * 1000ull;
 }
 
-static void push(struct rp_adapt *a, bool up, bool harder)
+/* Of a pull: harder each time that it goes on into that direction, or, warily, each eighth time. */
+static s32 push(struct rp_adapt *a, bool up, s32 pull, bool harder)
 {
-	if (a->rising != up)
+	if (a->rising != up) {
 		a->gain = 0;
-	else if (harder)
-		a->gain = min(a->gain + 1, GAIN_MAX);
+		a->runs = 0;
+	} else if ((harder || ++a->runs % WARY == 0) && a->gain < GAIN_MAX) {
+		a->gain++;
+	}
 	a->rising = up;
+	return min((s64)max(pull, LEAST) << a->gain, (s64)WHOLE);
 }
 
 /* Its share of what arrived is far below its share of what was sent: it became slow. */
@@ -194,8 +203,7 @@ static void fall(struct rp_pathset_entry *e, s32 pull, s32 turn, bool holds_all,
 {
 	struct rp_adapt *a = &e->adapt;
 
-	push(a, false, holds_all);
-	pull = max(pull, LEAST) << a->gain;
+	pull = push(a, false, pull, holds_all);
 	move(e, -clamp(pull + turn, -TURN_MAX, FALL_MAX), v);
 }
 
@@ -205,20 +213,19 @@ static void rise(struct rp_pathset_entry *e, s32 pull, s32 turn, const struct vi
 	bool fell_here = a->level > a->fell_at - a->fell_at / 8 &&
 			 a->level < a->fell_at + a->fell_at / 8;
 
-	push(a, true, !fell_here);
-	pull = max(pull, LEAST) << a->gain;
+	pull = push(a, true, pull, !fell_here);
 	move(e, clamp(pull - turn, -TURN_MAX, RISE_MAX), v);
 }
 
 /* Parts of the whole: how hard the error pulls, and how its change turns that. */
 static s32 pull_of(s32 error, u32 time_us, u32 calm)
 {
-	return error * (WHOLE / 8) / (s32)(time_us * calm * calm);
+	return error * (WHOLE / 32) / (s32)(time_us * calm * calm);
 }
 
 static s32 turn_of(s32 change, u32 time_us, u32 calm)
 {
-	return change * (WHOLE / 8) / (s32)(time_us * calm) * 4;
+	return change * (WHOLE / 8) / (s32)(time_us * calm) * 6;
 }
 
 static s32 error_of(const struct rp_pathset_entry *e, const struct view *v)
@@ -226,29 +233,36 @@ static s32 error_of(const struct rp_pathset_entry *e, const struct view *v)
 	return clamp((s32)e->backlog_us - (s32)v->mean_us, -ERROR_MAX, ERROR_MAX);
 }
 
-/* It is late at the least share: then it always is. */
-static void learn_base(struct rp_pathset_entry *e)
+/* It is late at the least share: then it always is. Return: false if that was so just now. */
+static bool learn_base(struct rp_pathset_entry *e, const struct view *v)
 {
-	e->adapt.base_us = e->health.late_us;
-	e->adapt.rising = true;
-	e->adapt.gain = GAIN_MAX / 2;
+	struct rp_adapt *a = &e->adapt;
+
+	if (a->learned_ns && v->now_ns - a->learned_ns < LEARN_NS)
+		return false;
+	a->learned_ns = v->now_ns;
+	a->base_us = e->health.late_us;
+	a->level = WHOLE;
+	a->fell_at = 2 * WHOLE;
+	a->gain = 0;
+	a->settled_ns = v->now_ns + e->health.late_us * 1000ull;
+	return true;
 }
 
 static void steer(struct rp_pathset_entry *e, s32 error, s32 change, u32 marks, u32 mean_marks,
 		  u32 time_us, const struct view *v)
 {
 	s32 floor = min(v->floor_us, (u32)ERROR_MAX / 4), mean = min(v->mean_us, (u32)ERROR_MAX);
-	u32 calm = min(1 + CALM * floor / time_us, CALM_MAX);
+	u32 lag = min(e->health.late_us, time_us) / max((u32)div_u64(v->interval_ns, 1000), 1u);
+	u32 calm = min(1 + CALM * floor / time_us + min(lag, LAG_MAX), CALM_MAX);
 	u32 more = marks > mean_marks + MARKS_MORE ? marks - mean_marks : 0;
 	s32 turn = 0, pull;
 
 	if (change > floor || change < -floor)
 		turn = turn_of(clamp(change, -ERROR_MAX, ERROR_MAX), time_us, calm);
 	if (error > floor + mean / 8 || more) {
-		if (e->adapt.level == LEVEL_MIN && !more) {
-			learn_base(e);
+		if (e->adapt.level == LEVEL_MIN && !more && learn_base(e, v))
 			return;
-		}
 		pull = max(pull_of(error - floor, time_us, calm), (s32)more * (WHOLE / 256 / 8));
 		fall(e, pull, turn, error > 4 * floor && change > -error / 8, v);
 	} else if (e->adapt.level < WHOLE && marks <= mean_marks + MARKS_SAME) {

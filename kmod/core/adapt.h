@@ -20,7 +20,9 @@
  * @marked: by the report before
  * @lost: by the report before
  * @gain: log2 of how much harder it is pushed because it does not give way
+ * @runs: how often it was, warily
  * @rising: it was last pushed up
+ * @learned_ns: when @base_us was last found out
  * @looked_ns: when it was last looked at
  * @settled_ns: what was sent before that says nothing about @level
  */
@@ -33,7 +35,9 @@ struct rp_adapt {
 	u32 marked;
 	u64 lost;
 	u8 gain;
+	u8 runs;
 	bool rising;
+	u64 learned_ns;
 	u64 looked_ns;
 	u64 settled_ns;
 };
