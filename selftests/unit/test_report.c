@@ -61,7 +61,8 @@ static void test_format(void **state)
 		.path = 0x1ffe, .received = 0xffffffff, .marked = 9, .late_us = 79,
 	};
 	struct rp_report_flow f = {
-		.qpn = 0x1234, .space = 1, .expected = 0xabcdef, .words = 2, .held = { 5, 1u << 31 },
+		.qpn = 0x1234, .space = 1, .expected = 0xabcdef, .words = 2,
+		.held = { 5, 1u << 31 },
 	};
 	struct rp_report_flow empty = { .qpn = 0xffffff };
 	struct rp_report_writer w;
@@ -101,7 +102,7 @@ static void test_round_trip(void **state)
 				break;
 			fit = (RP_WIRE_BODY_MAX - before - FLOW) / 4;
 			flows[n_flows].words = min(flows[n_flows].words, fit);
-			require(w.len == before + FLOW + 4 * flows[n_flows].words, "another length");
+			require(w.len == before + FLOW + 4 * flows[n_flows].words, "length");
 		}
 		require(w.len % 4 == 0 && w.len <= RP_WIRE_BODY_MAX, "that long: %u", w.len);
 		require(rp_report_open(&r, body, w.len), "what was written is not read");
@@ -328,7 +329,8 @@ static void test_window(void **state)
 				words = max(words, (ahead + 31) / 32);
 		}
 		rp_report_window(&f, &w);
-		require(f.expected == first && f.words == words, "%u words, not %u", f.words, words);
+		require(f.expected == first && f.words == words, "%u words, not %u", f.words,
+			words);
 		for (i = 0; i < words * 32; i++)
 			require((f.held[i / 32] >> i % 32 & 1) == is_held[i + 1],
 				"the bit of PSN + %u", i + 1);
