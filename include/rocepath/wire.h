@@ -70,8 +70,8 @@ struct rp_wire {
 /* struct rp_wire_hello.flags */
 #define RP_HELLO_REORDERS	0x1	/* the sender restores order for what it receives */
 #define RP_HELLO_REPLY_WANTED	0x2	/* answer at once */
-#define RP_HELLO_REPORTS	0x4	/* the sender reports what arrives, and repairs what it hears of */
-#define RP_HELLO_LABELS		0x8	/* the sender's paths are IPv6 flow labels, where there are any */
+#define RP_HELLO_REPORTS	0x4	/* the sender reports what arrives, and repairs */
+#define RP_HELLO_LABELS		0x8	/* the sender's paths are flow labels, where it is IPv6 */
 
 /**
  * struct rp_wire_hello - body of RP_WIRE_HELLO

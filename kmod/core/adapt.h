@@ -1,39 +1,48 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What `adaptive` remembers of a path. See adapt.c.
+ * What the weights of `adaptive` follow from. See adapt.c.
  */
 #ifndef ROCEPATH_CORE_ADAPT_H
 #define ROCEPATH_CORE_ADAPT_H
 
 #include <rocepath/types.h>
 
+/* all of a path's share, for @level */
+#define RP_ADAPT_WHOLE 65536
+
 /**
- * struct rp_adapt - of one path
- * @level: its factor, finer: 65536 is all
- * @base_us: how late it is without a queue
- * @error_us: how much later than others, when it was last looked at
- * @fell_at: level where it last was too much
- * @received: when it was last looked at
- * @marked: when it was last looked at
- * @lost: when it was last looked at
- * @gain: log2 of how much harder it is pushed, for it does not give way
+ * struct rp_adapt - what is remembered of one path
+ * @level: its factor, finer, of RP_ADAPT_WHOLE
+ * @fell_at: @level when it last proved to be too much
+ * @base_us: how late its packets come without a queue
+ * @error_us: how much later than those of others they came, when it was last looked at
+ * @received: by the report before
+ * @marked: by the report before
+ * @lost: by the report before
+ * @gain: log2 of how much harder it is pushed because it does not give way
+ * @runs: how often it was, warily
  * @rising: it was last pushed up
+ * @learned_ns: when @base_us was last found out
  * @looked_ns: when it was last looked at
- * @moved_ns: when @level last changed; what was sent before says nothing about it
+ * @settled_ns: what was sent before that says nothing about @level
  */
 struct rp_adapt {
 	u32 level;
+	u32 fell_at;
 	u32 base_us;
 	s32 error_us;
-	u32 fell_at;
 	u32 received;
-	u32 all;
 	u32 marked;
 	u64 lost;
 	u8 gain;
+	u8 runs;
 	bool rising;
+	u64 learned_ns;
 	u64 looked_ns;
-	u64 moved_ns;
+	u64 settled_ns;
 };
+
+/** rp_adapt_init() - a new path: all of its share. */
+void rp_adapt_init(struct rp_adapt *a, u64 now_ns);
 
 #endif /* ROCEPATH_CORE_ADAPT_H */

@@ -327,6 +327,7 @@ static void init_entry(struct rp_pathset_entry *e, struct rp_path path, bool up,
 	}
 	e->path = path;
 	e->factor = RP_PATH_WEIGHT_MAX;
+	rp_adapt_init(&e->adapt, now_ns);
 	rp_health_init(&e->health, up, now_ns);
 }
 

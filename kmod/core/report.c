@@ -57,7 +57,7 @@ bool rp_report_put_flow(struct rp_report_writer *w, const struct rp_report_flow 
 {
 	struct rp_wire_report *head = head_of(w);
 	struct rp_wire_report_flow flow;
-	u32 words = min(f->words, (u32)RP_REPORT_WORDS_MAX);
+	u32 words = min_t(u32, f->words, RP_REPORT_WORDS_MAX);
 	u32 i;
 
 	if (w->len + FLOW_LEN + (words ? WORD_LEN : 0) > RP_WIRE_BODY_MAX)

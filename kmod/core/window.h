@@ -46,8 +46,8 @@
  * @bytes: what it counts against byte caps
  * @repair: it is one, see struct rp_roce
  * @held_ns: since when it is held
- * @late_ns: filled in by rp_window_rx(): how long after its successor it came, 0 when it came before
- *	all later ones, RP_LATE_UNKNOWN when that says nothing of its path
+ * @late_ns: filled in by rp_window_rx(): how long after its successor it came, 0 when it came
+ *	before all later ones, RP_LATE_UNKNOWN when that says nothing of its path
  */
 struct rp_held {
 	struct rp_held *next;

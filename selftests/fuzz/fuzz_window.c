@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* The reorder window beside its naive model; the fuzzer chooses the steps. */
-/* SOURCES: kmod/core/window.c kmod/core/repaired.c selftests/unit/window_model.c selftests/unit/window_pair.c */
+/* SOURCES: kmod/core/window.c kmod/core/repaired.c */
+/* SOURCES: selftests/unit/window_model.c selftests/unit/window_pair.c */
 #include <stdio.h>
 #include <stdlib.h>
 

@@ -32,13 +32,6 @@ static s64 end(const struct repair_packet *p)
 	return p->at + p->span;
 }
 
-static int by_id(const void *a, const void *b)
-{
-	const u32 *x = a, *y = b;
-
-	return *x < *y ? -1 : *x > *y;
-}
-
 /* all that @gone names go; the others stay in order */
 static u32 purge(struct repair_model *m, const bool *gone, u32 *ids)
 {
@@ -51,7 +44,6 @@ static u32 purge(struct repair_model *m, const bool *gone, u32 *ids)
 			m->packet[left++] = m->packet[i];
 	}
 	m->n = left;
-	qsort(ids, n, sizeof(*ids), by_id);
 	return n;
 }
 
@@ -103,7 +95,6 @@ u32 repair_model_sent(struct repair_model *m, u32 psn, const struct repair_packe
 	}
 	m->stats.let_go++;
 	ids[i++] = new.id;
-	qsort(ids, i, sizeof(*ids), by_id);
 	return i;
 }
 

