@@ -254,7 +254,8 @@ void rp_peer_clock(const struct rp_peer *peer, const struct rp_device *rp, u64 n
 		.now_ns = now_ns,
 		.arrived_ns = READ_ONCE(peer->arrived_ns),
 		.slack_us = slack,
-		.spread_us = 2 * READ_ONCE(peer->spread_us) + slack,
+		.spread_us = 2 * READ_ONCE(peer->spread_us) +
+			     4 * READ_ONCE(peer->latency_dev_us) + slack,
 		.round_us = patience,
 		.tail_us = patience + interval,
 	};

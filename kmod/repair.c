@@ -77,8 +77,11 @@ static bool repair_sync(struct rp_queue *q, struct rp_device *rp, const struct r
 		repair_free(rp, rp_repair_path_failed(&q->repair, repair_gone_path, (void *)paths));
 	if (!path)
 		return false;
-	for (s = q->repair.oldest; s; s = s->next)
+	for (s = q->repair.oldest; s; s = s->next) {
 		s->path = repair_gone_path((void *)paths, s->path) ? 0 : paths->now[s->path];
+		s->first = repair_gone_path((void *)paths, s->first) ? RP_REPAIR_NO_PATH :
+								       paths->now[s->first];
+	}
 	kfree(q->path);
 	q->path = path;
 	q->n = paths->set->n;
@@ -340,11 +343,13 @@ void rp_repair_report(struct rp_qp *qp, struct rp_peer *peer, const struct rp_re
 		return;
 	__skb_queue_head_init(&out);
 	spin_lock(&q->lock);
-	if (q->dead || !q->repair.packets || !repair_sync(q, rp, paths)) {
+	/* what arrived may have been let go by acknowledges, and its report is yet to come */
+	if (q->dead || (!q->repair.packets && !q->path) || !repair_sync(q, rp, paths)) {
 		spin_unlock(&q->lock);
 		return;
 	}
 	gone = rp_repair_reported(&q->repair, f->expected, f->held, f->words, q->path);
+	rp_repair_settle(&q->repair, f->repaired, q->path, q->n);
 	repair_tell_paths(q, rp, peer, paths, now_ns);
 	rp_peer_clock(peer, rp, now_ns, &clock);
 	tired = rp_repair_find_lost(&q->repair, rp_repair_horizon(f->expected, f->words),

@@ -130,6 +130,7 @@ struct rp_wire_report_path {
  *	1: responses)
  * @expected: PSN that the receiver wants next; in the top byte the number of words of
  *	bits that follow
+ * @repaired: packets that came as repairs and not as what they repair, too; wraps
  *
  * Bits: __be32 words; bit i (the least first) of word i / 32: PSN @expected + 1 + i
  * is there already. PSNs behind the bits are not spoken of.
@@ -137,6 +138,7 @@ struct rp_wire_report_path {
 struct rp_wire_report_flow {
 	__be32 qpn;
 	__be32 expected;
+	__be32 repaired;
 } __packed;
 
 /* as many bits for a flow as there are PSNs in 300 us at 400 Gb/s and 4096 bytes, rounded up */

@@ -6,9 +6,10 @@
  * apart, so each can be compared with each. No entry before @waiting is lost:
  * looking for the next one to send again need not begin at the oldest.
  *
- * A packet that was sent more than once and arrived says nothing about a path,
- * for nobody knows which of its copies it was (Karn and Partridge, 1987). And
- * what an acknowledge says is newer than a report that left before it, so it
+ * A packet that was sent more than once and arrived: which of its copies was it?
+ * (Karn and Partridge, 1987.) It proves nothing of the time that a path takes,
+ * and whether it was lost at all only the receiver can say (rp_repair_settle).
+ * What an acknowledge says is newer than a report that left before it, so it
  * must not make that report's missing packets lost: @arrived_ns of a path comes
  * from reports alone.
  */
@@ -124,15 +125,16 @@ struct rp_sent *rp_repair_sent(struct rp_repair *r, struct rp_sent *s,
 	return gone;
 }
 
-/* The newest of them on that path. */
 static void note_delivered(const struct rp_sent *s, struct rp_repair_path *path)
 {
 	struct rp_repair_path *p = &path[s->path];
 
-	if (s->tries)
-		return;
-	p->delivered++;
-	p->delivered_sent_ns = max(p->delivered_sent_ns, s->sent_ns);
+	if (!s->tries) {
+		p->delivered++;
+		p->delivered_sent_ns = max(p->delivered_sent_ns, s->sent_ns);
+	} else if (s->first != RP_REPAIR_NO_PATH) {
+		path[s->first].repaired++;
+	}
 }
 
 static struct rp_sent **arrive(struct rp_repair *r, struct rp_sent *s, struct rp_repair_path *path,
@@ -179,6 +181,53 @@ struct rp_sent *rp_repair_reported(struct rp_repair *r, u32 expected, const u32 
 	return gone;
 }
 
+/* A part of @lost in proportion to @part of @all, so that all parts make just @lost. */
+struct shares {
+	u32 lost;
+	u32 all;
+	u32 seen;
+	u32 done;
+};
+
+static u32 share(struct shares *s, u32 part)
+{
+	u32 before = s->done;
+
+	s->seen += part;
+	if (s->all)
+		s->done = (u32)div_u64((u64)s->lost * s->seen, s->all);
+	return s->done - before;
+}
+
+void rp_repair_settle(struct rp_repair *r, u32 repaired, struct rp_repair_path *path, u32 n)
+{
+	s32 more = (s32)(repaired - r->told);
+	struct shares before = { 0 }, now = { 0 };
+	u32 i;
+
+	for (i = 0; i < n; i++) {
+		before.all += path[i].repaired_before;
+		now.all += path[i].repaired;
+	}
+	/* it may become less: what was repaired came after all, and makes up for the next ones */
+	if (more > 0) {
+		r->told = repaired;
+		before.lost = min((u32)more, before.all);
+		now.lost = min((u32)more - before.lost, now.all);
+	}
+	if (!before.all && !now.all)
+		return;
+	for (i = 0; i < n; i++) {
+		struct rp_repair_path *p = &path[i];
+		u32 old = share(&before, p->repaired_before), new = share(&now, p->repaired);
+
+		p->lost += old + new;
+		p->delivered += p->repaired_before - old;
+		p->repaired_before = p->repaired - new;
+		p->repaired = 0;
+	}
+}
+
 /* Mark it lost or, when it was tried too often, take it out. */
 static struct rp_sent **lose(struct rp_repair *r, struct rp_sent *s, struct rp_sent **tail)
 {
@@ -212,6 +261,14 @@ static bool is_lost(const struct rp_sent *s, bool spoken_of, const struct rp_rep
 	       clock->arrived_ns > s->sent_ns + clock->spread_us * NS_PER_US;
 }
 
+static void note_missing(struct rp_sent *s, struct rp_repair_path *path)
+{
+	struct rp_repair_path *p = &path[s->path];
+
+	s->first = s->path;
+	p->lost_sent_ns = max(p->lost_sent_ns, s->sent_ns);
+}
+
 struct rp_sent *rp_repair_find_lost(struct rp_repair *r, u32 horizon,
 				    const struct rp_repair_clock *clock,
 				    struct rp_repair_path *path)
@@ -222,13 +279,14 @@ struct rp_sent *rp_repair_find_lost(struct rp_repair *r, u32 horizon,
 
 	for (; s; s = next) {
 		bool spoken_of = ahead_of(s, first, horizon) < 0;
-		struct rp_repair_path *p = &path[s->path];
 
 		next = s->next;
 		if (s->lost || !is_lost(s, spoken_of, clock, path))
 			continue;
-		p->lost++;
-		p->lost_sent_ns = max(p->lost_sent_ns, s->sent_ns);
+		if (!s->tries)
+			note_missing(s, path);
+		else if (s->tries >= RP_REPAIR_TRIES && s->first != RP_REPAIR_NO_PATH)
+			path[s->first].lost++;
 		tail = lose(r, s, tail);
 	}
 	return gone;
@@ -242,8 +300,11 @@ struct rp_sent *rp_repair_path_failed(struct rp_repair *r, bool (*failed)(void *
 
 	for (; s; s = next) {
 		next = s->next;
-		if (!s->lost && failed(arg, s->path))
-			tail = lose(r, s, tail);
+		if (s->lost || !failed(arg, s->path))
+			continue;
+		if (!s->tries)
+			s->first = RP_REPAIR_NO_PATH;
+		tail = lose(r, s, tail);
 	}
 	return gone;
 }

@@ -27,6 +27,9 @@
 
 #include <rocepath/psn.h>
 
+/* no path in particular */
+#define RP_REPAIR_NO_PATH 0xffff
+
 /* of one packet: with one path in twenty losing, three lose it once in 8,000 times */
 #define RP_REPAIR_TRIES 4
 
@@ -38,6 +41,7 @@
  * @span: PSNs that it uses up
  * @bytes: what it counts against caps
  * @path: index in the peer's pathset, that it was last sent on
+ * @first: that it was sent on when it was first found missing, RP_REPAIR_NO_PATH: one that failed
  * @tries: times it was sent again
  * @lost: it is lost and waits to be sent again
  * @sent_ns: when it was last sent
@@ -51,6 +55,7 @@ struct rp_sent {
 	u32 tries : 7;
 	u32 lost : 1;
 	u16 path;
+	u16 first;
 	u64 sent_ns;
 };
 
@@ -82,6 +87,7 @@ struct rp_repair_stats {
  * @packets: in it
  * @bytes: in it
  * @lost: of them, that wait to be sent again
+ * @told: packets that the receiver got as repairs, as it last said
  * @stats: for people
  */
 struct rp_repair {
@@ -91,18 +97,21 @@ struct rp_repair {
 	u32 packets;
 	u32 bytes;
 	u32 lost;
+	u32 told;
 	struct rp_repair_stats stats;
 };
 
 /**
  * struct rp_repair_path - what is known of a path, for what happened to packets on it
  * @arrived_ns: sending time of the newest packet that a report says arrived on it
- * @delivered: added to: packets that arrived, but for those that were sent again
+ * @delivered: added to: packets that arrived
  * @lost: added to: packets that are lost
  * @delivered_sent_ns: raised to: when the newest of @delivered was sent
- * @lost_sent_ns: raised to: when the newest of @lost was sent
+ * @lost_sent_ns: raised to: when the newest of those that were missing was sent
+ * @repaired: arrived when they had been sent again: late or lost, see rp_repair_settle()
+ * @repaired_before: the same, since before the last report
  *
- * One for each path of the pathset, in an array of the caller's, who takes what
+ * What was sent again counts for the path that it was first sent on. One for each path of the pathset, in an array of the caller's, who takes what
  * was added and sets it to 0. @arrived_ns stays.
  */
 struct rp_repair_path {
@@ -111,6 +120,8 @@ struct rp_repair_path {
 	u64 lost_sent_ns;
 	u32 delivered;
 	u32 lost;
+	u32 repaired;
+	u32 repaired_before;
 };
 
 /**
@@ -177,6 +188,20 @@ struct rp_sent *rp_repair_reported(struct rp_repair *r, u32 expected, const u32 
 				   struct rp_repair_path *path);
 
 /**
+ * rp_repair_settle() - what was repaired: was it lost?
+ * @r: the queue
+ * @repaired: packets that the receiver got as repairs up to this report, wraps
+ * @path: of each path; @delivered and @lost are brought up to date
+ * @n: paths
+ *
+ * To be called after rp_repair_reported(). Of packets that were sent again and
+ * arrived, as many were lost as the receiver got as repairs; the others were
+ * only late: somebody stood still, or a queue grew. An acknowledge may be ahead
+ * of the report that speaks of it, so each has two reports' time.
+ */
+void rp_repair_settle(struct rp_repair *r, u32 repaired, struct rp_repair_path *path, u32 n);
+
+/**
  * rp_repair_horizon() - the first PSN that a report does not speak of
  * @expected: of the report
  * @words: of the report
@@ -193,7 +218,7 @@ static inline u32 rp_repair_horizon(u32 expected, u32 words)
  *	for them. rp_repair_horizon() for a report; the oldest PSN where only time passed; that
  *	after the newest one for a flow that a report about its paths has nothing of
  * @clock: when missing becomes lost
- * @path: of each path, @lost and @lost_sent_ns are brought up to date
+ * @path: of each path, @lost_sent_ns is brought up to date, and @lost by those that are given up
  *
  * Return: entries that were tried too often and are no longer kept, by @next.
  */

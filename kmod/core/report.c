@@ -65,6 +65,7 @@ bool rp_report_put_flow(struct rp_report_writer *w, const struct rp_report_flow 
 	words = min(words, (RP_WIRE_BODY_MAX - w->len - FLOW_LEN) / WORD_LEN);
 	flow.qpn = cpu_to_be32((u32)f->space << TOP_SHIFT | (f->qpn & RP_PSN_MASK));
 	flow.expected = cpu_to_be32(words << TOP_SHIFT | (f->expected & RP_PSN_MASK));
+	flow.repaired = cpu_to_be32(f->repaired);
 	memcpy(w->body + w->len, &flow, FLOW_LEN);
 	w->len += FLOW_LEN;
 	for (i = 0; i < words; i++) {
@@ -157,6 +158,7 @@ bool rp_report_next_flow(struct rp_report_reader *r, struct rp_report_flow *f)
 	f->qpn = get_unaligned_be32(r->at) & RP_PSN_MASK;
 	f->words = r->at[4];
 	f->expected = get_unaligned_be32(r->at + 4) & RP_PSN_MASK;
+	f->repaired = get_unaligned_be32(r->at + 8);
 	r->flows--;
 	skip(r, FLOW_LEN);
 	for (i = 0; i < f->words; i++) {
@@ -171,6 +173,7 @@ void rp_report_window(struct rp_report_flow *f, const struct rp_window *w)
 	u32 words = 0, i;
 
 	f->expected = w->expected;
+	f->repaired = (u32)(w->stats.repairs - w->stats.overtaken);
 	f->words = 0;
 	if (!w->held)
 		return;

@@ -21,6 +21,7 @@ struct rp_report_path {
  * @qpn: that its packets are addressed to
  * @space: 0: requests, 1: responses
  * @expected: PSN that is wanted next
+ * @repaired: packets that came as repairs, and not otherwise, too; wraps
  * @words: of @held in use
  * @held: bit i of word i / 32: PSN @expected + 1 + i is there
  */
@@ -28,6 +29,7 @@ struct rp_report_flow {
 	u32 qpn;
 	u8 space;
 	u32 expected;
+	u32 repaired;
 	u32 words;
 	u32 held[RP_REPORT_WORDS_MAX];
 };
@@ -94,7 +96,7 @@ bool rp_report_next_flow(struct rp_report_reader *r, struct rp_report_flow *f);
 
 /**
  * rp_report_window() - what a window says of its flow
- * @f: expected, words and held are filled in
+ * @f: expected, repaired, words and held are filled in
  * @w: the window
  *
  * Bits up to the last held one, RP_REPORT_WORDS_MAX words of them at most.

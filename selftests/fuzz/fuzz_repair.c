@@ -61,6 +61,7 @@ static void report(struct input *in, struct repair_pair *p)
 	for (i = 0; i < words; i++)
 		held[i] = word(in) << 16 | word(in);
 	repair_pair_reported(p, expected, held, words);
+	repair_pair_settle(p, p->r.told + byte(in) - 64);
 }
 
 static void find_lost(struct input *in, struct repair_pair *p)

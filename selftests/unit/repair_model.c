@@ -103,8 +103,11 @@ static void arrived(struct repair_model *m, const struct repair_packet *p, bool 
 	struct rp_repair_path *path = &m->path[p->path];
 
 	m->stats.arrived++;
-	if (p->tries)
+	if (p->tries) {
+		if (p->first != RP_REPAIR_NO_PATH)
+			m->path[p->first].repaired++;
 		return;
+	}
 	path->delivered++;
 	if (p->sent_ns > path->delivered_sent_ns)
 		path->delivered_sent_ns = p->sent_ns;
@@ -169,7 +172,7 @@ u32 repair_model_find_lost(struct repair_model *m, u32 horizon,
 	u32 i, j;
 
 	for (i = 0; i < m->n; i++) {
-		const struct repair_packet *p = &m->packet[i];
+		struct repair_packet *p = &m->packet[i];
 		struct rp_repair_path *path = &m->path[p->path];
 		u64 tail = (u64)clock->tail_us * 1000, round = (u64)clock->round_us * 1000;
 
@@ -185,9 +188,12 @@ u32 repair_model_find_lost(struct repair_model *m, u32 horizon,
 			lost[i] = true;
 		if (p->lost || !lost[i])
 			continue;
-		path->lost++;
-		if (p->sent_ns > path->lost_sent_ns)
-			path->lost_sent_ns = p->sent_ns;
+		if (!p->tries) {
+			p->first = p->path;
+			path->lost_sent_ns = max(path->lost_sent_ns, p->sent_ns);
+		}
+		if (p->tries == RP_REPAIR_TRIES && p->first != RP_REPAIR_NO_PATH)
+			m->path[p->first].lost++;
 	}
 	return lose(m, lost, ids);
 }
@@ -197,9 +203,27 @@ u32 repair_model_path_failed(struct repair_model *m, u32 failed, u32 *ids)
 	bool lost[REPAIR_PACKETS];
 	u32 i;
 
-	for (i = 0; i < m->n; i++)
+	for (i = 0; i < m->n; i++) {
 		lost[i] = failed >> m->packet[i].path & 1;
+		if (lost[i] && !m->packet[i].lost && !m->packet[i].tries)
+			m->packet[i].first = RP_REPAIR_NO_PATH;
+	}
 	return lose(m, lost, ids);
+}
+
+void repair_model_settle(struct repair_model *m, u32 repaired, u32 *lost, u32 *late)
+{
+	u32 before = 0, now = 0, i;
+	s64 more = (s32)(repaired - m->told);
+
+	for (i = 0; i < REPAIR_PATHS; i++) {
+		before += m->path[i].repaired_before;
+		now += m->path[i].repaired;
+	}
+	if (more > 0)
+		m->told = repaired;
+	*lost = more <= 0 ? 0 : more < before + now ? more : before + now;
+	*late = *lost < before ? before - *lost : 0;
 }
 
 u32 repair_model_clear(struct repair_model *m, u32 *ids)

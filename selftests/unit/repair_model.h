@@ -20,6 +20,7 @@ struct repair_packet {
 	u32 id;
 	u32 tries;
 	u16 path;
+	u16 first;
 	bool lost;
 	u64 sent_ns;
 };
@@ -28,6 +29,7 @@ struct repair_model {
 	u32 n;
 	struct repair_packet packet[REPAIR_PACKETS];
 	struct rp_repair_stats stats;
+	u32 told;
 	struct rp_repair_path path[REPAIR_PATHS];
 };
 
@@ -40,6 +42,8 @@ u32 repair_model_reported(struct repair_model *m, u32 expected, const u32 *held,
 u32 repair_model_find_lost(struct repair_model *m, u32 horizon,
 			   const struct rp_repair_clock *clock, u32 *ids);
 u32 repair_model_path_failed(struct repair_model *m, u32 failed, u32 *ids);
+/* which packets were late and which were lost, this does not decide by path but in sum */
+void repair_model_settle(struct repair_model *m, u32 repaired, u32 *lost, u32 *late);
 u32 repair_model_clear(struct repair_model *m, u32 *ids);
 /* index of the packet to send again, @m->n: none */
 u32 repair_model_next(const struct repair_model *m);

@@ -86,6 +86,29 @@ void repair_pair_reported(struct repair_pair *p, u32 expected, const u32 *held, 
 	compare_gone(p, rp_repair_reported(&p->r, expected, held, words, p->path), ids, n);
 }
 
+/* each path as it is told, the sums as the model says */
+void repair_pair_settle(struct repair_pair *p, u32 repaired)
+{
+	struct rp_repair_path before[REPAIR_PATHS];
+	u32 lost, late, i;
+
+	memcpy(before, p->path, sizeof(before));
+	repair_model_settle(&p->m, repaired, &lost, &late);
+	rp_repair_settle(&p->r, repaired, p->path, REPAIR_PATHS);
+	for (i = 0; i < REPAIR_PATHS; i++) {
+		const struct rp_repair_path *a = &before[i], *b = &p->path[i];
+		u32 more_lost = b->lost - a->lost, more_late = b->delivered - a->delivered;
+
+		require(more_lost + more_late + b->repaired_before ==
+			a->repaired + a->repaired_before, "a path is told too much, or not all");
+		require(more_late <= a->repaired_before && !b->repaired, "told too early");
+		lost -= more_lost;
+		late -= more_late;
+	}
+	require(!lost && !late, "others are lost or late than in the model");
+	memcpy(p->m.path, p->path, sizeof(p->path));
+}
+
 void repair_pair_find_lost(struct repair_pair *p, u32 horizon, const struct rp_repair_clock *clock)
 {
 	u32 ids[REPAIR_POOL], n = repair_model_find_lost(&p->m, horizon, clock, ids);
@@ -130,7 +153,10 @@ void repair_pair_take_paths(struct repair_pair *p)
 	u32 i;
 
 	for (i = 0; i < REPAIR_PATHS; i++) {
-		p->path[i] = (struct rp_repair_path) { .arrived_ns = p->path[i].arrived_ns };
+		p->path[i].delivered = 0;
+		p->path[i].delivered_sent_ns = 0;
+		p->path[i].lost = 0;
+		p->path[i].lost_sent_ns = 0;
 		p->m.path[i] = p->path[i];
 	}
 }

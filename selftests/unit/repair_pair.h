@@ -33,6 +33,7 @@ void repair_pair_free(struct repair_pair *p);
 void repair_pair_sent(struct repair_pair *p, u32 psn, u32 span, u32 bytes, u16 path);
 void repair_pair_acked(struct repair_pair *p, u32 psn);
 void repair_pair_reported(struct repair_pair *p, u32 expected, const u32 *held, u32 words);
+void repair_pair_settle(struct repair_pair *p, u32 repaired);
 void repair_pair_find_lost(struct repair_pair *p, u32 horizon, const struct rp_repair_clock *clock);
 void repair_pair_path_failed(struct repair_pair *p, u32 failed);
 /* up to @n that wait */

@@ -195,6 +195,11 @@ static void test_report_takes_out(void **state)
 	assert_int_equal(b.r.lost, 0);
 }
 
+static bool odd(void *arg, u16 path)
+{
+	return path & 1;
+}
+
 /* A path keeps its order: what a later one on it overtook is lost. */
 static void test_lost_on_its_path(void **state)
 {
@@ -211,12 +216,11 @@ static void test_lost_on_its_path(void **state)
 	reported(&b, 0, 1 << 1);
 	expect(&b, 2);
 	find_lost(&b, rp_repair_horizon(0, 1));
-	assert_int_equal(b.path[1].lost, 1);
 	assert_true(b.path[1].lost_sent_ns == b.sent[1].sent_ns);
-	assert_int_equal(b.path[0].lost, 0);
+	assert_int_equal(b.r.lost, 1);
 	/* found once */
 	find_lost(&b, rp_repair_horizon(0, 1));
-	assert_int_equal(b.path[1].lost, 1);
+	assert_int_equal(b.r.lost, 1);
 	expect_repaired(&b, 0, 1);
 	assert_int_equal(b.r.stats.repaired, 1);
 	/* 3 came on path 0: 0 is lost, but 1 was sent later now */
@@ -224,12 +228,76 @@ static void test_lost_on_its_path(void **state)
 	expect(&b, 3);
 	find_lost(&b, rp_repair_horizon(0, 1));
 	expect_repaired(&b, 1, 0);
-	assert_int_equal(b.path[0].lost, 1);
-	/* both came; nobody knows on which path */
+	assert_int_equal(b.path[0].lost + b.path[1].lost, 0);
+	/* both came; nobody knows on which path, until the receiver says that repairs did it */
 	reported(&b, 4, 0);
 	expect(&b, 0, 1);
 	assert_int_equal(b.path[0].delivered + b.path[1].delivered, 2);
 	assert_int_equal(b.r.packets, 0);
+	rp_repair_settle(&b.r, 2, b.path, 4);
+	assert_int_equal(b.path[0].lost, 1);
+	assert_int_equal(b.path[1].lost, 1);
+	assert_int_equal(b.path[0].delivered + b.path[1].delivered, 2);
+}
+
+/* Ten packets on each of four paths are missing; those of path 0 are lost, the others late. */
+static void test_settle(void **state)
+{
+	struct bench b;
+	u32 i;
+
+	start(&b);
+	for (i = 0; i < 40; i++)
+		put(&b, i, i / 10);
+	b.now += TAIL * US;
+	find_lost(&b, 0);
+	while (rp_repair_next(&b.r))
+		rp_repair_resent(&b.r, rp_repair_next(&b.r), 1, b.now);
+	/* an acknowledge is ahead of the report: all that is said is what was before */
+	acked(&b, 10);
+	b.outs = 0;
+	rp_repair_settle(&b.r, 0, b.path, 4);
+	for (i = 0; i < 4; i++)
+		assert_int_equal(b.path[i].lost + b.path[i].delivered, 0);
+	/* the next one has it */
+	rp_repair_settle(&b.r, 10, b.path, 4);
+	assert_int_equal(b.path[0].lost, 10);
+	assert_int_equal(b.path[0].delivered, 0);
+	/* the others came without help; that is certain when two reports have passed */
+	reported(&b, 40, 0);
+	b.outs = 0;
+	rp_repair_settle(&b.r, 10, b.path, 4);
+	assert_int_equal(b.path[1].delivered, 0);
+	rp_repair_settle(&b.r, 10, b.path, 4);
+	for (i = 1; i < 4; i++) {
+		assert_int_equal(b.path[i].lost, 0);
+		assert_int_equal(b.path[i].delivered, 10);
+	}
+	assert_int_equal(b.path[0].lost + b.path[0].delivered, 10);
+	/* what came after its repair was not lost: it is taken off the next ones */
+	rp_repair_settle(&b.r, 7, b.path, 4);
+	assert_int_equal(b.r.told, 10);
+	b.path[2].repaired = 5;
+	rp_repair_settle(&b.r, 12, b.path, 4);
+	assert_int_equal(b.path[2].lost, 2);
+	assert_int_equal(b.path[2].repaired_before, 3);
+}
+
+/* The port of a path failed: what was on it says nothing of the path. */
+static void test_settle_failed(void **state)
+{
+	struct bench b;
+
+	start(&b);
+	put(&b, 0, 1);
+	list_out(&b, rp_repair_path_failed(&b.r, odd, NULL));
+	expect_repaired(&b, 0, 0);
+	reported(&b, 1, 0);
+	expect(&b, 0);
+	rp_repair_settle(&b.r, 1, b.path, 4);
+	rp_repair_settle(&b.r, 1, b.path, 4);
+	assert_int_equal(b.path[0].lost + b.path[0].delivered, 0);
+	assert_int_equal(b.path[1].lost + b.path[1].delivered, 0);
 }
 
 /* Packets of a path may overtake each other by a little. */
@@ -320,8 +388,8 @@ static void test_tail(void **state)
 	assert_int_equal(b.r.stats.given_up, 1);
 	assert_int_equal(b.r.stats.repaired, RP_REPAIR_TRIES);
 	assert_int_equal(b.r.packets + b.r.lost, 0);
-	assert_int_equal(b.path[0].lost, 2);
-	assert_int_equal(b.path[3].lost, 1);
+	assert_int_equal(b.path[0].lost, 1);
+	assert_int_equal(b.path[1].lost + b.path[2].lost + b.path[3].lost, 0);
 }
 
 /* The oldest one waits already: the next one's time counts. */
@@ -366,11 +434,6 @@ static void test_horizon(void **state)
 	expect_repaired(&b, 1, 3);
 	find_lost(&b, 101);
 	expect_repaired(&b, 1, 4);
-}
-
-static bool odd(void *arg, u16 path)
-{
-	return path & 1;
 }
 
 /* A port lost its carrier: all that was on it goes out again, and nobody waits. */
@@ -576,6 +639,10 @@ static void step_report(struct repair_pair *p)
 	for (i = 0; i < words; i++)
 		held[i] = rnd() & rnd() & (rnd_below(2) ? rnd() : 0);
 	repair_pair_reported(p, some_psn(p), held, words);
+	if (rnd_below(4))
+		repair_pair_settle(p, p->r.told + rnd_below(8) - 2);
+	else if (flavour->rough)
+		repair_pair_settle(p, rnd());
 }
 
 static void step_find(struct repair_pair *p)
@@ -663,6 +730,8 @@ int main(void)
 		cmocka_unit_test(test_spans),
 		cmocka_unit_test(test_report_takes_out),
 		cmocka_unit_test(test_lost_on_its_path),
+		cmocka_unit_test(test_settle),
+		cmocka_unit_test(test_settle_failed),
 		cmocka_unit_test(test_slack),
 		cmocka_unit_test(test_spread),
 		cmocka_unit_test(test_round),

@@ -12,6 +12,8 @@
  *       ^------------------- reports, both ways -----------^
  */
 /* SOURCES: kmod/core/repair.c kmod/core/report.c kmod/core/window.c kmod/core/repaired.c */
+#include <math.h>
+
 #include "unit.h"
 #include "repair.h"
 #include "report.h"
@@ -57,6 +59,8 @@ struct setup {
 	u64 dies_ns;		/* path 0, of everything from then on */
 	u64 stalls_ns;		/* path 0: nothing moves on it from then on, */
 	u32 stall_us;		/* for so long */
+	u64 sleeps_ns;		/* the responder's machine stands still from then on, */
+	u32 sleep_us;		/* for so long */
 	u32 first_psn;
 	u32 total;
 	u32 flight;
@@ -94,6 +98,7 @@ struct sim {
 	struct event heap[EVENTS_MAX];
 	u32 events;
 	u64 last_arrival[2][PATHS_MAX];
+	u64 woken;			/* what came last to the one that slept */
 	struct host host[2];		/* requester, responder */
 	struct rp_held held[POOL], *spare_held;
 	struct rp_sent sent[POOL], *spare_sent;
@@ -159,6 +164,11 @@ static u32 position_of(const struct sim *m, u32 psn)
 	return rp_psn_diff(psn, psn_of(m, m->una)) + m->una;
 }
 
+static bool asleep(const struct sim *m, u64 ns)
+{
+	return ns >= m->s->sleeps_ns && ns < m->s->sleeps_ns + m->s->sleep_us * US;
+}
+
 static void note_loss(struct sim *m, const struct event *e)
 {
 	u32 position = position_of(m, e->psn);
@@ -180,6 +190,11 @@ static void travel(struct sim *m, struct event e)
 		e.at = max(e.at, m->s->stalls_ns + m->s->stall_us * US);
 	e.at = max(e.at, *last + 1);
 	*last = e.at;
+	/* it finds what came meanwhile in the order in which it was sent, roughly */
+	if (e.to == 1 && asleep(m, e.at)) {
+		m->woken = max(m->woken + 1, m->s->sleeps_ns + m->s->sleep_us * US);
+		e.at = m->woken;
+	}
 	if (!dead && rnd_below(1000000) >= m->s->loss_ppm[e.path]) {
 		push(m, e);
 		return;
@@ -360,6 +375,7 @@ static void hear_report(struct sim *m, u32 host, u8 *body, u32 len)
 	while (rp_report_next_flow(&r, &f)) {
 		spare(m, rp_repair_reported(&h->r[f.space], f.expected, f.held, f.words,
 					    h->path[f.space]));
+		rp_repair_settle(&h->r[f.space], f.repaired, h->path[f.space], m->s->paths);
 		find_lost(m, host, f.space, rp_repair_horizon(f.expected, f.words));
 	}
 	free(body);
@@ -371,7 +387,7 @@ static void tick(struct sim *m, u32 host)
 	u32 i;
 
 	at(m, m->now + INTERVAL, TICK, host, 0, 0);
-	if (m->s->no_repair)
+	if (m->s->no_repair || (host == 1 && asleep(m, m->now)))
 		return;
 	send_report(m, host);
 	if (h->acks) {
@@ -810,6 +826,7 @@ static const struct setup plain = {
 	.jitter_us = 60,
 	.dies_ns = NEVER,
 	.stalls_ns = NEVER,
+	.sleeps_ns = NEVER,
 	.reads = 16,
 	.first_psn = 0xffff00,
 	.total = ROUNDS(200000),
@@ -817,11 +834,35 @@ static const struct setup plain = {
 	.caps = { .packets = 1024, .bytes = 1 << 24 },
 };
 
+/* What is said of paths is true: losses to 0.1 %, and none where packets were only late. */
+static void check_paths(const struct sim *m)
+{
+	u32 i, host;
+
+	for (i = 0; i < m->s->paths; i++) {
+		u64 lost = 0, arrived = 0;
+		double rate, want = m->s->loss_ppm[i] / 1e6;
+
+		for (host = 0; host < 2; host++) {
+			lost += m->host[host].path[host][i].lost;
+			arrived += m->host[host].path[host][i].delivered;
+		}
+		if (lost + arrived < 10000 || (!i && m->s->dies_ns != NEVER))
+			continue;
+		/* and three standard deviations and a half of so many */
+		rate = (double)lost / (lost + arrived) - want;
+		require(fabs(rate) <= 0.001 + 3.5 * sqrt(want / (lost + arrived)),
+			"%s: %.3f %% too much lost on path %u", m->s->name, rate * 100, i);
+	}
+}
+
 /* The QPs notice nothing: each PSN once, in order, no NAK, no timer. */
 static u64 unnoticed(const struct setup *s)
 {
 	struct sim *m = sim_new(s);
 	u64 took = run(m);
+
+	check_paths(m);
 
 	require(m->lost, "%s: nothing was lost", s->name);
 	require(m->repairs, "%s: nothing was repaired", s->name);
@@ -934,6 +975,38 @@ static void test_stalled_path(void **state)
 	}
 }
 
+/* A machine stands still: all is repaired that need not be, and no path is blamed. */
+static void test_sleeping_machine(void **state)
+{
+	static const u32 sleeps_us[] = { 3000, 10000, 20000 };
+	struct setup s = plain;
+	char name[64];
+	u32 i;
+
+	s.total = ROUNDS(50000);
+	s.sleeps_ns = 1003 * MS;
+	for (s.op = WRITE; s.op <= MIXED; s.op++) {
+		for (i = 0; i < ARRAY_SIZE(sleeps_us); i++) {
+			struct sim *m;
+			u32 path, blamed = 0;
+
+			s.sleep_us = sleeps_us[i];
+			snprintf(name, sizeof(name), "%s, the responder sleeps for %u us",
+				 op_names[s.op], s.sleep_us);
+			s.name = name;
+			m = sim_new(&s);
+			run(m);
+			require(!m->naks && !m->retries && !m->twice, "%s: the QPs noticed", name);
+			for (path = 0; path < s.paths; path++)
+				blamed += m->host[0].path[0][path].lost +
+					  m->host[1].path[1][path].lost;
+			require(!blamed, "%s: %u are lost that were late", name, blamed);
+			require(m->repairs || s.sleep_us < 10000, "%s: no repairs", name);
+			sim_free(m);
+		}
+	}
+}
+
 /* Nothing comes behind the last packets, nor behind the last ACK. */
 static void test_tails(void **state)
 {
@@ -1018,6 +1091,7 @@ int main(void)
 		cmocka_unit_test(test_all_very_lossy),
 		cmocka_unit_test(test_silent_path),
 		cmocka_unit_test(test_stalled_path),
+		cmocka_unit_test(test_sleeping_machine),
 		cmocka_unit_test(test_tails),
 		cmocka_unit_test(test_small_caps),
 	};

@@ -27,7 +27,7 @@ static struct rp_report_flow some_flow(u32 words)
 {
 	struct rp_report_flow f = {
 		.qpn = rnd() & 0xffffff, .space = rnd_below(2), .expected = rnd() & RP_PSN_MASK,
-		.words = words,
+		.repaired = rnd(), .words = words,
 	};
 
 	rnd_fill(f.held, words * sizeof(u32));
@@ -43,7 +43,7 @@ static void same_path(const struct rp_report_path *a, const struct rp_report_pat
 static void same_flow(const struct rp_report_flow *a, const struct rp_report_flow *b)
 {
 	require(a->qpn == b->qpn && a->space == b->space && a->expected == b->expected &&
-		a->words == b->words, "another flow");
+		a->repaired == b->repaired && a->words == b->words, "another flow");
 	require(!memcmp(a->held, b->held, a->words * sizeof(u32)), "other bits");
 }
 
@@ -54,15 +54,16 @@ static void test_format(void **state)
 		1, 2, 3, 4, 5, 6, 7, 8,			/* to */
 		0, 0, 0x27, 0x10, 0, 1, 0, 2,		/* 10 ms, one path, two flows */
 		0x1f, 0xfe, 0, 7, 0xff, 0xff, 0xff, 0xff, 0, 0, 0, 9,
-		1, 0, 0x12, 0x34, 2, 0xab, 0xcd, 0xef, 0, 0, 0, 5, 0x80, 0, 0, 0,
-		0, 0xff, 0xff, 0xff, 0, 0, 0, 0,
+		1, 0, 0x12, 0x34, 2, 0xab, 0xcd, 0xef, 0xfe, 0xdc, 0xba, 0x98,
+		0, 0, 0, 5, 0x80, 0, 0, 0,
+		0, 0xff, 0xff, 0xff, 0, 0, 0, 0, 0, 0, 0, 0,
 	};
 	struct rp_report_path p = {
 		.path = 0x1ffe, .received = 0xffffffff, .marked = 9, .late_us = 79,
 	};
 	struct rp_report_flow f = {
 		.qpn = 0x1234, .space = 1, .expected = 0xabcdef, .words = 2,
-		.held = { 5, 1u << 31 },
+		.repaired = 0xfedcba98, .held = { 5, 1u << 31 },
 	};
 	struct rp_report_flow empty = { .qpn = 0xffffff };
 	struct rp_report_writer w;
@@ -141,7 +142,7 @@ static void test_saturation(void **state)
 
 static void test_full(void **state)
 {
-	struct rp_report_flow f = some_flow(1), none = some_flow(0);
+	struct rp_report_flow f = some_flow(1), none = some_flow(0), one;
 	struct rp_report_path p = some_path();
 	struct rp_report_writer w;
 	struct rp_report_reader r;
@@ -168,6 +169,9 @@ static void test_full(void **state)
 		n = f.words;
 	assert_in_range(n, 1, 4);
 	rp_report_begin(&w, body, 1, 1000);
+	one = some_flow(1);
+	while ((RP_WIRE_BODY_MAX - w.len) % FLOW)
+		assert_true(rp_report_put_flow(&w, &one));
 	while (w.len + FLOW < RP_WIRE_BODY_MAX)
 		assert_true(rp_report_put_flow(&w, &none));
 	assert_int_equal(w.len, RP_WIRE_BODY_MAX - FLOW);

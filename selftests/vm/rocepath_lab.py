@@ -12,7 +12,7 @@ LIBGCC = '/lib/x86_64-linux-gnu/libgcc_s.so.1'  # pthread_exit of rping loads it
 
 # A virtual CPU may stand still for tens of milliseconds: wait longer for what is late than a real
 # host would.
-SLOW = 'gap-floor 200ms gap-ceiling 400ms'
+SLOW = 'gap-floor 200ms gap-ceiling 400ms report-interval 10ms'
 
 
 def rocepath_lab(kernel=None, files=None, programs=(), **kwargs):

@@ -80,7 +80,7 @@ class Load:
     def __init__(self, r, qps, depth=SHORT):
         self.r = r
         self.qps = qps
-        self.options = '-n %d -s %d -D %d -u 14 -G 2' % (qps, MESSAGE, depth[qps])
+        self.options = '-n %d -s %d -D %d -u 14 -G 5' % (qps, MESSAGE, depth[qps])
 
     def __enter__(self):
         self.before = [clean(m) for m in (self.r.a, self.r.b)]
@@ -113,6 +113,8 @@ class Load:
 
     def gap(self, start, end):
         """The longest time without a completion of a QP, ms, that a time has a part of."""
+        if self.cq_errors:
+            return (end - start) * 1e3      # at least: a QP has died
         return max((ms for begin, ms in self.client['gaps']
                     if begin < end and begin + ms / 1e3 > start), default=0)
 
@@ -178,13 +180,14 @@ class Stalls:
     def longest(self):
         """End it: the longest time, ms."""
         rows = [sampler.stop().rows for sampler in self.samplers]
-        return 1e3 * max(after[0] - before[0] for row in rows for before, after in zip(row, row[1:]))
+        return 1e3 * max(after[0] - before[0] for row in rows
+                         for before, after in zip(row, row[1:]))
 
 
 class Faults:
     """A fault that came and went under load, a few times while no machine stood still.
 
-    gap                 the longest time without a completion, in ms above the undisturbed one; median
+    gap                 median of the longest time without a completion, ms above undisturbed
     naks, retransmits   of the worst time
     """
 
@@ -250,7 +253,8 @@ def carrier_cut_of_bonds(r):
             with joined(r, 'bond ' + mode):
                 busy = busiest(r)
                 faults = Faults(r, qps, lambda busy=busy: r.fabric.cut('a-a%d' % busy), False)
-            ksft.say('bond %s: gap %.0f ms above' % (mode, faults.gap))
+            ksft.say('bond %s: gap %.0f ms above, %d completion errors' % (
+                mode, faults.gap, faults.load.cq_errors))
             worst = max(worst, faults.gap)
     record('cut_gap_bond_ms', worst)
 

@@ -34,7 +34,7 @@
 #define PERIOD		251	/* of the pattern; prime, so that a shift shows */
 #define DRAIN_S		30
 #define TICK_MS		100
-#define GAPS_MAX	1024
+#define GAPS_MAX	65536
 
 struct end {
 	uint32_t qpn;
@@ -419,11 +419,19 @@ static int may_send(const struct stream *s)
 	return !s->failed && s->posted - s->completed < opt.depth;
 }
 
+static int alive(void)
+{
+	for (int i = 0; i < opt.qps; i++)
+		if (!streams[i].failed)
+			return 1;
+	return 0;
+}
+
 static void client(void)
 {
 	double end = now() + opt.seconds;
 
-	while (now() < end && !interrupted) {
+	while (now() < end && !interrupted && alive()) {
 		for (int i = 0; i < opt.qps; i++)
 			while (may_send(&streams[i]))
 				post_send(i);
