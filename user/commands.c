@@ -142,6 +142,8 @@ static const struct rp_keyword path_discover[] = {
 	{ .name = "evs", .type = RP_ARG_NUMBER, .min = 1, .max = ROCEPATH_EVS_MAX,
 	  .example = "64", .help = "entropy values to try on each port, 64 by default" },
 	{ .name = "apply", .type = RP_ARG_FLAG, .help = "use those that were chosen" },
+	{ .name = "watch", .type = RP_ARG_FLAG,
+	  .help = "and again whenever a path to the peer failed or came back" },
 	{ .name = "dot", .type = RP_ARG_FLAG, .help = "print a graph for dot(1)" },
 };
 

@@ -20,6 +20,9 @@
 #define EVS_TRIED 64
 #define FAR 8
 #define INET_TEXT_LEN 46		/* an address and a space */
+#define SETTLE_US 2000000	/* after the last path that failed or came back */
+#define SETTLE_MAX_US 20000000
+#define AGAIN_US 60000000	/* where a part of the fabric does not lead to the peer */
 #define PER_SECOND_MAX 2000	/* the kernel remembers 256 that are out: 128 ms */
 
 /**
@@ -36,6 +39,7 @@
  * @port_count: of these
  * @fabric: what was found
  * @applied: what was chosen is in use
+ * @changed: a path towards the peer failed or came back
  */
 struct discovery {
 	const char *device;
@@ -50,6 +54,7 @@ struct discovery {
 	unsigned int port_count;
 	struct rp_fabric fabric;
 	bool applied;
+	bool changed;
 };
 
 static int take_device(const struct nlmsghdr *nlh, void *data)
@@ -138,9 +143,8 @@ static int ask(struct rp_cli *cli, struct discovery *d, struct rp_nl *listener,
 	hops.traces = make_traces(d, hops.count / d->port_count);
 	if (!hops.traces)
 		return -ENOMEM;
-	err = rp_nl_subscribe(listener);
-	if (!err)
-		err = rp_hops_trace(&hops);
+	rp_fabric_release(&d->fabric);
+	err = rp_hops_trace(&hops);
 	if (hops.progress)
 		fputs("\r\033[K", stderr);
 	if (!err)
@@ -155,6 +159,7 @@ static int apply(struct rp_cli *cli, struct discovery *d)
 {
 	uint8_t evs[RP_EVS_MAX];
 
+	d->applied = false;
 	for (unsigned int i = 0; i < d->port_count; i++) {
 		unsigned int count = rp_fabric_chosen(&d->fabric, i, evs);
 		int err;
@@ -373,27 +378,98 @@ static int complain(const struct discovery *d)
 	return RP_EXIT_FAILURE;
 }
 
+static int take_change(const struct nlmsghdr *nlh, void *data)
+{
+	struct discovery *d = data;
+	const struct nlattr *peer;
+	struct rp_attrs attrs;
+	uint64_t type;
+
+	if (!nlh || rp_attrs_message(&rp_event_attrs, nlh, &attrs)) {
+		d->changed |= !nlh;	/* some were lost: one may have been ours */
+		return 0;
+	}
+	type = rp_attr_number(&attrs, ROCEPATH_A_EVENT_TYPE);
+	peer = attrs.at[ROCEPATH_A_EVENT_PEER];
+	if ((type == ROCEPATH_EVENT_PATH_DOWN || type == ROCEPATH_EVENT_PATH_UP) && peer &&
+	    !memcmp(mnl_attr_get_payload(peer), d->address, RP_ADDRESS_LEN) &&
+	    rp_attr_number(&attrs, ROCEPATH_A_EVENT_DEVICE) == d->ifindex)
+		d->changed = true;
+	return 0;
+}
+
+/* EVs that lead nowhere are no paths any more, and will not say when they do again */
+static bool is_whole(const struct discovery *d)
+{
+	for (unsigned int i = 0; i < d->port_count; i++)
+		if (d->fabric.port[i].reached < d->fabric.port[i].tried)
+			return false;
+	return true;
+}
+
+/* until something changed, and then has not for a while */
+static int wait_for_change(struct discovery *d, struct rp_nl *listener)
+{
+	uint64_t again = is_whole(d) ? UINT64_MAX : rp_hops_now_us() + AGAIN_US, most = again;
+
+	d->changed = false;
+	for (uint64_t now = rp_hops_now_us(); now < again; now = rp_hops_now_us()) {
+		uint64_t left = again - now;
+		int err = rp_nl_wait(listener, left < AGAIN_US ? left : AGAIN_US, take_change, d);
+
+		if (err)
+			return err;
+		if (!d->changed)
+			continue;
+		d->changed = false;
+		now = rp_hops_now_us();
+		if (most > now + SETTLE_MAX_US)
+			most = now + SETTLE_MAX_US;
+		again = now + SETTLE_US < most ? now + SETTLE_US : most;
+	}
+	return 0;
+}
+
+static int discover_once(struct rp_cli *cli, const struct rp_args *args, struct discovery *d,
+			 struct rp_nl *listener)
+{
+	int err = ask(cli, d, listener, args);
+
+	if (!err && rp_args_get(args, "apply"))
+		err = apply(cli, d);
+	if (!err)
+		err = print(cli, args, d);
+	fflush(stdout);
+	return err;
+}
+
 static int discover(struct rp_cli *cli, const struct rp_args *args, struct discovery *d)
 {
+	bool watch = rp_args_get(args, "watch");
+	int ret = RP_EXIT_FAILURE, err;
 	struct rp_error error;
 	struct rp_nl *listener = rp_nl_new(&error);
-	int err;
 
 	if (!listener) {
 		rp_complain("%s", error.text);
 		return RP_EXIT_FAILURE;
 	}
-	err = ask(cli, d, listener, args);
+	err = rp_nl_subscribe(listener);
+	do {
+		if (!err)
+			err = discover_once(cli, args, d, listener);
+		if (err)
+			break;
+		ret = complain(d);
+		if (watch)
+			err = wait_for_change(d, listener);
+	} while (watch && !err && !ferror(stdout));
 	rp_nl_release(listener);
-	if (!err && rp_args_get(args, "apply"))
-		err = apply(cli, d);
-	if (!err)
-		err = print(cli, args, d);
-	return err ? rp_nl_explain(cli->nl, err, args, d->device) : complain(d);
+	return err ? rp_nl_explain(cli->nl, err, args, d->device) : ret;
 }
 
 /**
- * rp_path_discover() - rocepath path discover PEER dev DEV [hops N] [evs N] [apply] [dot]
+ * rp_path_discover() - rocepath path discover PEER dev DEV [hops N] [evs N] [apply] [watch] [dot]
  * @cli: this run
  * @args: the command line
  */

@@ -42,7 +42,10 @@ struct asking {
 	uint32_t longest_rtt_us;
 };
 
-static uint64_t now_us(void)
+/**
+ * rp_hops_now_us() - the time by which is waited
+ */
+uint64_t rp_hops_now_us(void)
 {
 	struct timespec t;
 
@@ -93,7 +96,7 @@ static int take_event(const struct nlmsghdr *nlh, void *data)
 
 static int listen_until(struct asking *a, uint64_t until_us)
 {
-	for (uint64_t now = now_us(); now < until_us; now = now_us()) {
+	for (uint64_t now = rp_hops_now_us(); now < until_us; now = rp_hops_now_us()) {
 		int err = rp_nl_wait(a->hops->listener, until_us - now, take_event, a);
 
 		if (err)
@@ -120,7 +123,7 @@ static int send_probe(struct asking *a, const struct question *q, uint32_t cooki
 static int ask(struct asking *a, struct rp_trace *trace, uint8_t limit)
 {
 	struct question *q = &a->questions[a->asked];
-	uint64_t give_up = now_us() + BUSY_MAX_US;
+	uint64_t give_up = rp_hops_now_us() + BUSY_MAX_US;
 	int err;
 
 	*q = (struct question){ trace, limit, false };
@@ -133,9 +136,9 @@ static int ask(struct asking *a, struct rp_trace *trace, uint8_t limit)
 			a->refused++;
 			return 0;
 		}
-		if (err != -EBUSY || now_us() >= give_up)
+		if (err != -EBUSY || rp_hops_now_us() >= give_up)
 			return err;
-		err = listen_until(a, now_us() + BUSY_PAUSE_US);
+		err = listen_until(a, rp_hops_now_us() + BUSY_PAUSE_US);
 		if (err)
 			return err;
 	}
@@ -177,7 +180,7 @@ static void show_progress(const struct asking *a, unsigned int limit)
 /* asks all that are open once, and waits until they answered or had their time */
 static int ask_all(struct asking *a, unsigned int limit, const bool *leads)
 {
-	uint64_t next = now_us(), until;
+	uint64_t next = rp_hops_now_us(), until;
 	int err = 0;
 
 	a->cookie += a->asked;
@@ -192,9 +195,9 @@ static int ask_all(struct asking *a, unsigned int limit, const bool *leads)
 			err = listen_until(a, next);
 		show_progress(a, limit);
 	}
-	for (until = now_us() + time_for_answers(a);
-	     !err && a->answered < a->asked && now_us() < until;) {
-		err = rp_nl_wait(a->hops->listener, until - now_us(), take_event, a);
+	for (until = rp_hops_now_us() + time_for_answers(a);
+	     !err && a->answered < a->asked && rp_hops_now_us() < until;) {
+		err = rp_nl_wait(a->hops->listener, until - rp_hops_now_us(), take_event, a);
 		show_progress(a, limit);
 	}
 	return err;

@@ -34,6 +34,7 @@ struct rp_hops {
 	void (*progress)(unsigned int hops, unsigned int answered, unsigned int asked);
 };
 
+uint64_t rp_hops_now_us(void);
 int rp_hops_trace(struct rp_hops *hops);
 
 #endif /* ROCEPATH_USER_HOPS_H */

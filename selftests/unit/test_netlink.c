@@ -59,6 +59,8 @@ static struct kernel {
 	unsigned int busy;	/* probes that are refused first */
 	int refusal;		/* and how */
 	unsigned int probes;
+	unsigned int dead_after;	/* so many probes nothing gets through spine 3 */
+	unsigned int rounds;	/* of waiting for a change, until the connection breaks; 0: ever */
 	uint64_t now_us;
 	struct datagram events[QUEUE];
 	unsigned int first_event, event_count;
@@ -366,6 +368,15 @@ static struct nlmsghdr *add_event(void)
 	return nlh;
 }
 
+static void add_path_down(void)
+{
+	struct nlmsghdr *nlh = add_event();
+
+	mnl_attr_put_u32(nlh, ROCEPATH_A_EVENT_TYPE, ROCEPATH_EVENT_PATH_DOWN);
+	mnl_attr_put_u32(nlh, ROCEPATH_A_EVENT_DEVICE, LOOPBACK);
+	mnl_attr_put(nlh, ROCEPATH_A_EVENT_PEER, 16, peer_address);
+}
+
 /* a hash that is even: EV 0, 4, 8 ... by spine 0 */
 static void answer_probe(void)
 {
@@ -378,6 +389,8 @@ static void answer_probe(void)
 	assert_int_equal(mnl_attr_get_u32(asked(ROCEPATH_A_PATH_DEVICE)), LOOPBACK);
 	assert_memory_equal(mnl_attr_get_payload(asked(ROCEPATH_A_PATH_PEER)), peer_address, 16);
 	kernel.probes++;
+	if (kernel.dead_after && kernel.probes > kernel.dead_after && hops > 2 && ev % 4 == 3)
+		return;
 	if ((kernel.silent && hops == 2) || (kernel.deaf && kernel.probes % kernel.deaf == 0))
 		return;
 	nlh = add_event();
@@ -587,6 +600,12 @@ int ppoll(struct pollfd *fds, nfds_t count, const struct timespec *timeout, cons
 {
 	if (kernel.event_count)
 		return 1;
+	if (kernel.rounds && timeout->tv_sec >= 30 && !--kernel.rounds) {
+		errno = EIO;
+		return -1;
+	}
+	if (kernel.rounds && timeout->tv_sec >= 30)
+		add_path_down();
 	kernel.now_us += timeout->tv_sec * 1000000 + timeout->tv_nsec / 1000 + 1;
 	return 0;
 }
@@ -839,6 +858,33 @@ static void test_discover_json(void **state)
 	      "\t\"10.1.0.12\" -> \"10.2.0.0\" [label=\"1\", style=bold];\n}\n", "");
 }
 
+/* a path fails after the first look: the second leaves its EVs out, and that is applied */
+static void test_discover_watch(void **state)
+{
+	static const char *const expected[] = {
+		"port eth0 evs 0-7\n", "not reached", "10.2.0.3", "port eth0 evs 0-2,4-6\n",
+		"Input/output error",
+	};
+	const char *at;
+	struct run got;
+
+	kernel.fabric = true;
+	kernel.dead_after = 2 * 8 * 5;
+	kernel.rounds = 2;
+	got = run("path discover 192.0.2.1 dev lo evs 8 apply watch");
+	assert_int_equal(got.ret, 1);
+	at = got.out;
+	for (unsigned int i = 0; i < ARRAY_SIZE(expected); i++) {
+		if (strstr(got.err, expected[i]))
+			continue;
+		at = strstr(at, expected[i]);
+		require(at, "'%s' is not in order in\n%s%s", expected[i], got.out, got.err);
+	}
+	sent(ROCEPATH_A_PATH_EVS, "\x00\x01\x02\x04\x05\x06", 6);
+	free(got.out);
+	free(got.err);
+}
+
 static void test_discover_silence(void **state)
 {
 	static const char dead[] =
@@ -1051,6 +1097,7 @@ int main(void)
 		cmocka_unit_test_setup(test_top, reset),
 		cmocka_unit_test_setup(test_discover, reset),
 		cmocka_unit_test_setup(test_discover_json, reset),
+		cmocka_unit_test_setup(test_discover_watch, reset),
 		cmocka_unit_test_setup(test_discover_silence, reset),
 		cmocka_unit_test_setup(test_refusals, reset),
 		cmocka_unit_test_setup(test_interrupted, reset),
