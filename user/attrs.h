@@ -75,7 +75,7 @@ struct rp_attrs {
 
 extern const struct rp_set rp_device_attrs, rp_port_attrs, rp_peer_attrs, rp_path_attrs;
 extern const struct rp_set rp_flow_attrs, rp_key_attrs, rp_class_attrs, rp_event_attrs;
-extern const struct rp_set rp_stat_attrs;
+extern const struct rp_set rp_stat_attrs, rp_window_attrs, rp_queue_attrs;
 extern const char *const rp_entropy_names[], *const rp_port_state_names[],
 	*const rp_peer_state_names[], *const rp_path_state_names[], *const rp_path_reason_names[],
 	*const rp_event_names[], *const rp_qp_type_names[];

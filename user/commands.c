@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* The one table that dispatch, usage and completion are made from. */
 #include "commands.h"
+#include "fabric.h"
 
 #define COUNT(a) (sizeof(a) / sizeof((a)[0]))
 #define KEYWORDS(k) .keywords = k, .keyword_count = COUNT(k)
@@ -10,6 +11,7 @@
 #define MAX_HOLDDOWN_MS 3600000
 #define MAX_REPORT_US 1000000
 #define MAX_PROBE_MS 3600000
+#define MAX_DELAY_MS 3600000
 
 static const char *const schedulers[] = { "flow", "flowlet", "spray", "adaptive", NULL };
 static const char *const no_yes[] = { "no", "yes", NULL };
@@ -65,11 +67,11 @@ static const struct rp_keyword device_set[] = {
 	  .attr = ROCEPATH_A_DEVICE_REPAIR_DEPTH, .max = 65536, .example = "4096",
 	  .help = "packets kept for repair of one flow, at most; 0: no repair" },
 	{ .name = "repair-flow-bytes", .type = RP_ARG_BYTES,
-	  .attr = ROCEPATH_A_DEVICE_REPAIR_FLOW_BYTES, .max = 1u << 31, .example = "8MiB",
-	  .help = "bytes kept for repair of one flow, at most" },
+	  .attr = ROCEPATH_A_DEVICE_REPAIR_FLOW_BYTES, .min = 65536, .max = 1u << 31,
+	  .example = "8MiB", .help = "bytes kept for repair of one flow, at most" },
 	{ .name = "repair-bytes", .type = RP_ARG_BYTES,
-	  .attr = ROCEPATH_A_DEVICE_REPAIR_BYTES, .max = 1u << 31, .example = "256MiB",
-	  .help = "bytes kept for repair of all flows together, at most" },
+	  .attr = ROCEPATH_A_DEVICE_REPAIR_BYTES, .min = 65536, .max = 1u << 31,
+	  .example = "256MiB", .help = "bytes kept for repair of all flows together, at most" },
 	{ .name = "loss-threshold", .type = RP_ARG_PPM, .attr = ROCEPATH_A_DEVICE_LOSS_PPM,
 	  .max = 1000000, .zero = "never", .example = "0.5%",
 	  .help = "a path that loses more is taken out" },
@@ -77,7 +79,7 @@ static const struct rp_keyword device_set[] = {
 	  .attr = ROCEPATH_A_DEVICE_PROBE_INTERVAL_MS, .max = MAX_PROBE_MS, .zero = "never",
 	  .example = "1s", .help = "of probes of idle paths" },
 	{ .name = "probes-per-second", .type = RP_ARG_NUMBER,
-	  .attr = ROCEPATH_A_DEVICE_PROBES_PER_SECOND, .max = 1000000, .example = "1000",
+	  .attr = ROCEPATH_A_DEVICE_PROBES_PER_SECOND, .min = 1, .max = 1000000, .example = "1000",
 	  .help = "probes that the device sends, at most" },
 };
 
@@ -96,7 +98,8 @@ static const struct rp_keyword port_set[] = {
 	  .max = ROCEPATH_WEIGHT_MAX, .example = "1",
 	  .help = "its share of sprayed packets, relative to the other ports'" },
 	{ .name = "via", .type = RP_ARG_ADDRESS, .attr = ROCEPATH_A_PORT_VIA4, .zero = "none",
-	  .example = "10.0.0.1", .help = "its own gateway, IPv4 or IPv6, for peers behind routers" },
+	  .example = "10.0.0.1",
+	  .help = "its own gateway, IPv4 or IPv6, for peers behind routers" },
 };
 
 static const struct rp_verb port_verbs[] = {
@@ -132,11 +135,24 @@ static const struct rp_keyword path_set[] = {
 	  .zero = "default", .example = "3,7,16-31", .help = "the entropy values to use" },
 };
 
+static const struct rp_keyword path_discover[] = {
+	DEV(ROCEPATH_A_PATH_DEVICE, true),
+	{ .name = "hops", .type = RP_ARG_NUMBER, .min = 1, .max = RP_HOPS_MAX, .example = "8",
+	  .help = "how far to look, 8 by default" },
+	{ .name = "evs", .type = RP_ARG_NUMBER, .min = 1, .max = ROCEPATH_EVS_MAX,
+	  .example = "64", .help = "entropy values to try on each port, 64 by default" },
+	{ .name = "apply", .type = RP_ARG_FLAG, .help = "use those that were chosen" },
+	{ .name = "dot", .type = RP_ARG_FLAG, .help = "print a graph for dot(1)" },
+};
+
 static const struct rp_verb path_verbs[] = {
 	{ .name = "show", .help = "each port with each of its entropy values, towards each peer",
 	  KEYWORDS(path_show), .run = rp_path_show },
 	{ .name = "set", .help = "choose the entropy values of a port towards a peer",
 	  KEYWORDS(path_set), .run = rp_path_set },
+	{ .name = "discover", .help = "find which entropy values take which routers to a peer",
+	  .subject = RP_ARG_PEER, .subject_required = true, KEYWORDS(path_discover),
+	  .run = rp_path_discover },
 };
 
 static const struct rp_keyword flow_show[] = { DEV(ROCEPATH_A_FLOW_DEVICE, false) };
@@ -204,6 +220,19 @@ static const struct rp_verb stats_verbs[] = {
 	  .subject = RP_ARG_INTERFACE, .run = rp_stats_show },
 };
 
+static const struct rp_keyword top[] = {
+	DEV(ROCEPATH_A_DEVICE_IFINDEX, false),
+	{ .name = "once", .letter = '1', .type = RP_ARG_FLAG,
+	  .help = "or -1: print it once, as text or JSON" },
+	{ .name = "delay", .letter = 'd', .type = RP_ARG_DELAY, .min = 100, .max = MAX_DELAY_MS,
+	  .example = "2", .help = "or -d: between two looks, 1 second by default" },
+};
+
+static const struct rp_verb top_verbs[] = {
+	{ .name = "", .help = "a live view of ports, paths, classes and queue pairs, busiest first",
+	  KEYWORDS(top), .run = rp_top },
+};
+
 static const struct rp_keyword monitor[] = { DEV(ROCEPATH_A_EVENT_DEVICE, false) };
 
 static const struct rp_verb monitor_verbs[] = {
@@ -230,6 +259,7 @@ static const struct rp_object objects[] = {
 	{ "key", "keys that hosts prove themselves with", VERBS(key_verbs) },
 	{ "class", "schedulers of classes of traffic", VERBS(class_verbs) },
 	{ "stats", "counters, one for each reason", VERBS(stats_verbs) },
+	{ "top", "what they do now, live", VERBS(top_verbs) },
 	{ "monitor", "events", VERBS(monitor_verbs) },
 	{ "version", "what there is", VERBS(version_verbs) },
 	{ "help", "more of this", VERBS(help_verbs) },

@@ -94,7 +94,7 @@ static const struct rp_field window_fields[] = {
 	NUMBER(ROCEPATH_A_WINDOW_REWINDS, U64, PLAIN, "rewinds", NULL),
 };
 
-static const struct rp_set window_set = RP_SET(window_fields);
+const struct rp_set rp_window_attrs = RP_SET(window_fields);
 
 static const struct rp_field queue_fields[] = {
 	NUMBER(ROCEPATH_A_QUEUE_PACKETS, U32, PLAIN, "kept", "KEPT"),
@@ -106,7 +106,7 @@ static const struct rp_field queue_fields[] = {
 	NUMBER(ROCEPATH_A_QUEUE_REWOUND, U64, PLAIN, "rewound", NULL),
 };
 
-static const struct rp_set queue_set = RP_SET(queue_fields);
+const struct rp_set rp_queue_attrs = RP_SET(queue_fields);
 
 static const struct rp_field device_fields[] = {
 	NUMBER(ROCEPATH_A_DEVICE_IFINDEX, U32, PLAIN, "ifindex", NULL),
@@ -217,10 +217,10 @@ static const struct rp_field flow_fields[] = {
 	NUMBER(ROCEPATH_A_FLOW_PATH_MTU, U32, PLAIN, "path_mtu", "MTU"),
 	NUMBER(ROCEPATH_A_FLOW_TX_PACKETS, U64, PLAIN, "tx_packets", "SENT"),
 	NUMBER(ROCEPATH_A_FLOW_TX_SPRAYED, U64, PLAIN, "tx_sprayed", "SPRAYED"),
-	NESTED(ROCEPATH_A_FLOW_REQUESTS, window_set, "requests", "REQ"),
-	NESTED(ROCEPATH_A_FLOW_RESPONSES, window_set, "responses", "RSP"),
-	NESTED(ROCEPATH_A_FLOW_SENT_REQUESTS, queue_set, "sent_requests", "REQ"),
-	NESTED(ROCEPATH_A_FLOW_SENT_RESPONSES, queue_set, "sent_responses", "RSP"),
+	NESTED(ROCEPATH_A_FLOW_REQUESTS, rp_window_attrs, "requests", "REQ"),
+	NESTED(ROCEPATH_A_FLOW_RESPONSES, rp_window_attrs, "responses", "RSP"),
+	NESTED(ROCEPATH_A_FLOW_SENT_REQUESTS, rp_queue_attrs, "sent_requests", "REQ"),
+	NESTED(ROCEPATH_A_FLOW_SENT_RESPONSES, rp_queue_attrs, "sent_responses", "RSP"),
 };
 
 const struct rp_set rp_flow_attrs = RP_SET(flow_fields);

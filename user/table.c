@@ -168,12 +168,12 @@ static const char *print_part(const struct rp_set *set, const struct rp_field *f
 		return "-";
 	a = number_of(field, part);
 	b = number_of(rp_attr_field(set, field->of), whole);
-	if (field->form == RP_FORM_OUT_OF)
-		snprintf(text, RP_TEXT_LEN, "%" PRIu64 "/%" PRIu64, a, b);
-	else if (!b || a > b)
+	if (field->form == RP_FORM_PART && (!b || a > b))
 		return "-";
-	else
+	if (field->form == RP_FORM_PART)
 		print_share(a * 10000 / b, 2, text);
+	else
+		snprintf(text, RP_TEXT_LEN, "%" PRIu64 "/%" PRIu64, a, b);
 	return text;
 }
 
@@ -461,6 +461,22 @@ void rp_table_line(struct libscols_table *table, const char *const *cells, unsig
 	need(line);
 	for (unsigned int i = 0; i < count; i++)
 		need(!scols_line_set_data(line, i, cells[i]));
+}
+
+/**
+ * rp_table_string() - print a table of plain text into memory, and free it
+ * @table: the table
+ *
+ * Return: the text, as wide as it is, whatever the terminal; to be freed.
+ */
+char *rp_table_string(struct libscols_table *table)
+{
+	char *text = NULL;
+
+	scols_table_set_termforce(table, SCOLS_TERMFORCE_NEVER);
+	need(!scols_print_table_to_string(table, &text));
+	scols_unref_table(table);
+	return text;
 }
 
 /**

@@ -316,7 +316,8 @@ int rp_evs_parse(const char *text, uint8_t *evs, struct rp_error *error)
 			return rp_error_set(error, "'%s' is no list: write one such as 3,7,16-31",
 					    text);
 		if (first > last || last >= RP_EVS_MAX)
-			return rp_error_set(error, "must be 0 to %d, ranges upwards", RP_EVS_MAX - 1);
+			return rp_error_set(error, "must be 0 to %d, ranges upwards",
+					    RP_EVS_MAX - 1);
 		for (; first <= last; first++) {
 			if (seen[first])
 				return rp_error_set(error, "has %u twice", first);
@@ -451,5 +452,6 @@ int rp_address_parse(const char *text, uint8_t *address, struct rp_error *error)
 	if (inet_pton(AF_INET, text, address + sizeof(mapped)) == 1 ||
 	    inet_pton(AF_INET6, text, address) == 1)
 		return 0;
-	return rp_error_set(error, "'%s' is no address: write one such as 10.0.0.2 or fd00::2", text);
+	return rp_error_set(error, "'%s' is no address: write one such as 10.0.0.2 or fd00::2",
+			    text);
 }

@@ -133,6 +133,12 @@ def test_usage_errors():
     path = ('path', 'set', 'dev', 'rp0', 'peer', '10.0.0.2', 'port', 'eth0')
     fails(2, 'set needs evs, such as: evs 3,7,16-31', *path)
     fails(2, 'must be 0 to 255, ranges upwards, or default', *path, 'evs', '256')
+    fails(2, 'needs the address of a peer', 'path', 'discover')
+    fails(2, "'rp0' is no address", 'path', 'discover', 'rp0', 'dev', 'rp0')
+    fails(2, 'discover needs dev', 'path', 'discover', '10.0.0.2', '--apply')
+    fails(2, 'hops must be 1 to 32', 'path', 'discover', '10.0.0.2', 'dev', 'rp0', '--hops', '33')
+    fails(2, 'delay must be 100ms to 3600s', 'top', '-d', '0.05')
+    fails(2, 'unknown keyword', 'top', '-2')
     fails(2, 'one word too many', 'version', 'x')
     fails(2, 'unknown object', 'help', 'nothing')
 
@@ -148,6 +154,7 @@ def test_no_module():
     fails(1, step, '-j', 'device')
     for words in ('device show', 'device show rp0', 'device set rp0 evs 3', 'port show dev rp0',
                   'port set eth0 weight 1', 'peer show', 'path show peer fd00::1', 'flow show',
+                  'path discover 10.0.0.2 dev rp0 --apply', 'top -1 -d 0.1', 'top',
                   'path set dev rp0 peer 10.0.0.2 port eth0 evs 3', 'port set eth0 via none', 'key show',
                   'key del dev rp0 id 1', 'class show', 'class del dev rp0 id 1', 'stats show',
                   'class set dev rp0 id 1 scheduler flow', 'monitor',

@@ -17,6 +17,7 @@ import yaml
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 UAPI = 'include/uapi/linux/rocepath.h'
 SPEC = 'include/uapi/linux/rocepath.yaml'
+SIZES = {'sizeof(__be32)': '4', 'sizeof(struct in6_addr)': '16'}
 LIMITS = {'u8': 0xff, 'u32': 0xffffffff, 'u64': 0xffffffffffffffff}
 
 
@@ -68,6 +69,8 @@ class Header:
                      USEC_PER_SEC=1000000)
         for members in self.enums.values():
             names.update(members)
+        for text, size in SIZES.items():
+            expression = expression.replace(text, size)
         expression = re.sub(r'\b(0x[0-9a-fA-F]+|\d+)[uU]?[lL]*\b', r'\1', expression)
         expression = re.sub(r'\b[A-Z]\w+\b', lambda m: str(names[m[0]]), expression)
         if not re.fullmatch(r'[0-9a-fx+\-*<>() ]+', expression):
