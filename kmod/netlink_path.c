@@ -223,9 +223,11 @@ static struct rp_peer *path_peer(struct rp_device *rp, struct genl_info *info)
 		return ERR_PTR(-EINVAL);
 	}
 	memcpy(&address, nla_data(attr), sizeof(address));
-	rcu_read_lock_bh();
+	local_bh_disable();
+	rcu_read_lock();
 	peer = rp_peer_get(rp, &address, false);
-	rcu_read_unlock_bh();
+	rcu_read_unlock();
+	local_bh_enable();
 	if (peer)
 		return peer;
 	NL_SET_ERR_MSG_ATTR(info->extack, attr,

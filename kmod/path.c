@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The paths to a peer that reports: laid out from the ports of the device, made
+ * The paths to a peer that restores order: laid out from the ports of the device, made
  * anew when these change. What they are like is in core/health.c and core/pathset.c.
  */
 #include "path.h"
@@ -127,7 +127,7 @@ void rp_path_sync(struct rp_device *rp, struct rp_peer *peer)
 	/* who changes the ports calls us for each peer after that: so the newest win */
 	ports = rcu_dereference(rp->ports);
 	paths = rcu_dereference_protected(peer->paths, lockdep_is_held(&peer->lock));
-	if (!peer->hello.reports || peer->gone)
+	if (peer->hello.state != ROCEPATH_PEER_CAPABLE || peer->gone)
 		goto out;
 	path_ports(desc, ports, peer->chosen);
 	if (!rp_pathset_count(desc))
@@ -156,6 +156,18 @@ void rp_path_sync_all(struct rp_device *rp)
 	rcu_read_unlock();
 }
 
+/* no port has a choice of its own yet: 0, 1, 2 ... for each */
+static struct rp_chosen_evs *path_usual_evs(void)
+{
+	struct rp_chosen_evs *chosen = kzalloc(sizeof(*chosen), GFP_ATOMIC);
+	u32 port, i;
+
+	for (port = 0; chosen && port < ROCEPATH_PORTS_MAX; port++)
+		for (i = 0; i < ROCEPATH_EVS_MAX; i++)
+			chosen->ev[port][i] = i;
+	return chosen;
+}
+
 /**
  * rp_path_choose() - use these EVs of a port towards a peer
  * @rp: the device
@@ -170,9 +182,10 @@ void rp_path_sync_all(struct rp_device *rp)
 int rp_path_choose(struct rp_device *rp, struct rp_peer *peer, u8 port, const u8 *ev, u32 n)
 {
 	struct rp_chosen_evs *chosen = NULL;
+	u32 i;
 
 	if (!READ_ONCE(peer->chosen)) {
-		chosen = kzalloc(sizeof(*chosen), GFP_ATOMIC);
+		chosen = path_usual_evs();
 		if (!chosen)
 			return -ENOMEM;
 	}
@@ -182,7 +195,8 @@ int rp_path_choose(struct rp_device *rp, struct rp_peer *peer, u8 port, const u8
 		chosen = NULL;
 	}
 	peer->chosen->n[port] = n;
-	memcpy(peer->chosen->ev[port], ev, n);
+	for (i = 0; i < ROCEPATH_EVS_MAX; i++)
+		peer->chosen->ev[port][i] = i < n ? ev[i] : i;
 	spin_unlock_bh(&peer->lock);
 	kfree(chosen);
 	rp_path_sync(rp, peer);

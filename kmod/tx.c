@@ -234,14 +234,16 @@ static u16 tx_pick(struct rp_device *rp, const struct rp_pathset *set, const str
 {
 	const struct rp_sched_ops *sched = tx_sched(rp, skb->mark);
 	struct rp_sched_flow *flow = &qp->tx[tx_space(r->kind)];
+	bool sprays = tx_sprays(sched, peer, r);
+	u16 index;
 
-	if (!tx_sprays(sched, peer, r)) {
-		rp_count(rp, RP_TX_PINNED);
-		return rp_pathset_pin(set, flow->hash);
-	}
-	WRITE_ONCE(qp->tx_sprayed, qp->tx_sprayed + 1);
-	rp_count(rp, RP_TX_SPRAYED);
-	return sched->pick(set, flow, skb->len, now);
+	index = sprays ? sched->pick(set, flow, skb->len, now) : rp_pathset_pin(set, flow->hash);
+	if (unlikely(index == RP_PATHSET_NONE))
+		return index;
+	if (sprays)
+		WRITE_ONCE(qp->tx_sprayed, qp->tx_sprayed + 1);
+	rp_count(rp, sprays ? RP_TX_SPRAYED : RP_TX_PINNED);
+	return index;
 }
 
 /* Return: the port, NULL if none works; then the packet is dropped */
@@ -261,7 +263,7 @@ static struct rp_port *tx_by_path(struct rp_device *rp, struct rp_ports *ports, 
 }
 
 /* by one of the peer's own paths. Return: false if none of them is usable */
-static bool tx_to_reporter(struct rp_device *rp, struct rp_ports *ports, struct sk_buff *skb,
+static bool tx_by_own_path(struct rp_device *rp, struct rp_ports *ports, struct sk_buff *skb,
 			   u32 l3, const struct rp_roce *r, struct rp_qp *qp, struct rp_peer *peer)
 {
 	const struct rp_peer_paths *paths = rcu_dereference(peer->paths);
@@ -277,12 +279,14 @@ static bool tx_to_reporter(struct rp_device *rp, struct rp_ports *ports, struct 
 	port = tx_by_path(rp, ports, skb, l3, r, e->path, qp->tx[tx_space(r->kind)].hash);
 	if (unlikely(!port))
 		return true;
-	rp_tick_wake(qp, peer);
-	rp_health_sent(&e->health, now);
-	if (tx_is_kept(qp, r->kind))
-		rp_repair_keep(qp, tx_space(r->kind), paths, skb, r, index, now);
-	else if (r->kind == RP_KIND_ACK)
-		rp_ack_sent(qp, skb, l3, r, index);
+	if (likely(READ_ONCE(peer->reports))) {
+		rp_tick_wake(qp, peer);
+		rp_health_sent(&e->health, now);
+		if (tx_is_kept(qp, r->kind))
+			rp_repair_keep(qp, tx_space(r->kind), paths, skb, r, index, now);
+		else if (r->kind == RP_KIND_ACK)
+			rp_ack_sent(qp, skb, l3, r, index);
+	}
 	tx_port(port, skb);
 	return true;
 }
@@ -300,7 +304,7 @@ static struct rp_peer *tx_qp_sends(struct rp_device *rp, const struct sk_buff *s
 	rp_peer_used(peer);
 	if (unlikely(READ_ONCE(peer->envelope_old)))
 		rp_peer_learn_envelope(rp, peer, skb, l3);
-	return READ_ONCE(peer->reports) && rcu_access_pointer(peer->paths) ? peer : NULL;
+	return READ_ONCE(peer->sprayable) && rcu_access_pointer(peer->paths) ? peer : NULL;
 }
 
 static void tx_roce(struct rp_device *rp, struct rp_ports *ports, struct sk_buff *skb, u32 l3,
@@ -317,7 +321,7 @@ static void tx_roce(struct rp_device *rp, struct rp_ports *ports, struct sk_buff
 	qp = tx_qp(rp, skb, r, &to);
 	if (qp) {
 		peer = tx_qp_sends(rp, skb, l3, r, qp);
-		if (peer && likely(tx_to_reporter(rp, ports, skb, l3, r, qp, peer)))
+		if (peer && likely(tx_by_own_path(rp, ports, skb, l3, r, qp, peer)))
 			return;
 		hash = qp->tx[tx_space(r->kind)].hash;
 	} else {

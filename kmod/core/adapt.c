@@ -54,6 +54,7 @@
 #define ERROR_MAX 65535
 /* a path becomes longer no more often than that; else it is one that hardly carries anything */
 #define LEARN_NS 1000000000ull
+#define STUCK_LOOKS 8
 /* packets that a rate is not judged by */
 #define PRIOR 2
 /* a difference in marks, of 256 */
@@ -124,7 +125,7 @@ static void measure(struct rp_pathset_entry *e, u32 spacing_ns)
 	u32 late_us = e->health.late_us;
 
 	if (late_us < a->base_us && spacing_ns < a->base_us * 250ull)
-		a->base_us -= (a->base_us - late_us + 3) / 4;
+		a->base_us -= (a->base_us - late_us + 7) / 8;
 	e->backlog_us = late_us > a->base_us ? late_us - a->base_us : 0;
 }
 
@@ -155,7 +156,7 @@ static bool survey(struct rp_pathset *s, struct view *v)
 	if (s->spacing_ns)
 		spacing_ns = min(spacing_ns, s->spacing_ns + s->spacing_ns / 256 + 1);
 	s->spacing_ns = spacing_ns;
-	v->floor_us = max(FLOOR_US, (u32)div_u64(FLOOR_PACKETS * (u64)spacing_ns, 1000));
+	v->floor_us = FLOOR_US + (u32)div_u64(FLOOR_PACKETS * (u64)spacing_ns, 1000);
 	return true;
 }
 
@@ -233,11 +234,21 @@ static s32 error_of(const struct rp_pathset_entry *e, const struct view *v)
 	return clamp((s32)e->backlog_us - (s32)v->mean_us, -ERROR_MAX, ERROR_MAX);
 }
 
-/* It is late at the least share: then it always is. Return: false if that was so just now. */
-static bool learn_base(struct rp_pathset_entry *e, const struct view *v)
+/*
+ * It is late at the least share, and stays so while any queue would drain: then it
+ * always is.
+ */
+static bool learn_base(struct rp_pathset_entry *e, bool stays, const struct view *v)
 {
 	struct rp_adapt *a = &e->adapt;
 
+	if (a->level > LEVEL_MIN || !stays) {
+		a->stuck = 0;
+		return false;
+	}
+	if (++a->stuck < STUCK_LOOKS)
+		return false;
+	a->stuck = 0;
 	if (a->learned_ns && v->now_ns - a->learned_ns < LEARN_NS)
 		return false;
 	a->learned_ns = v->now_ns;
@@ -252,19 +263,21 @@ static bool learn_base(struct rp_pathset_entry *e, const struct view *v)
 static void steer(struct rp_pathset_entry *e, s32 error, s32 change, u32 marks, u32 mean_marks,
 		  u32 time_us, const struct view *v)
 {
-	s32 floor = min(v->floor_us, (u32)ERROR_MAX / 4), mean = min(v->mean_us, (u32)ERROR_MAX);
+	s32 floor = min(v->floor_us + e->adapt.base_us / 4, ERROR_MAX / 4u);
+	s32 mean = min(v->mean_us, ERROR_MAX + 0u);
 	u32 lag = min(e->health.late_us, time_us) / max((u32)div_u64(v->interval_ns, 1000), 1u);
-	u32 calm = min(1 + CALM * floor / time_us + min(lag, LAG_MAX), CALM_MAX);
+	u32 calm = min(1 + CALM * v->floor_us / time_us + min(lag, LAG_MAX), CALM_MAX);
 	u32 more = marks > mean_marks + MARKS_MORE ? marks - mean_marks : 0;
+	bool stays = error > 4 * floor && change > -error / 8;
 	s32 turn = 0, pull;
 
 	if (change > floor || change < -floor)
 		turn = turn_of(clamp(change, -ERROR_MAX, ERROR_MAX), time_us, calm);
 	if (error > floor + mean / 8 || more) {
-		if (e->adapt.level == LEVEL_MIN && !more && learn_base(e, v))
+		if (learn_base(e, stays && !more, v))
 			return;
 		pull = max(pull_of(error - floor, time_us, calm), (s32)more * (WHOLE / 256 / 8));
-		fall(e, pull, turn, error > 4 * floor && change > -error / 8, v);
+		fall(e, pull, turn, stays, v);
 	} else if (e->adapt.level < WHOLE && marks <= mean_marks + MARKS_SAME) {
 		rise(e, pull_of(-error, time_us, calm), turn, v);
 	}
@@ -283,7 +296,7 @@ static void look(struct rp_pathset *s, u32 index, const struct view *v)
 		return;
 	if (e->health.arrived_ns <= a->settled_ns || v->now_ns - a->looked_ns < v->interval_ns / 2)
 		return;
-	time_us = min(div_u64(v->now_ns - a->looked_ns, 1000), (u64)TIME_MAX_US);
+	time_us = div_u64(min(v->now_ns - a->looked_ns, TIME_MAX_US * 1000ull), 1000);
 	time_us = max(time_us, min(e->health.late_us, TIME_MAX_US));
 	a->error_us = error;
 	a->looked_ns = v->now_ns;

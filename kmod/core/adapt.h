@@ -21,6 +21,7 @@
  * @lost: by the report before
  * @gain: log2 of how much harder it is pushed because it does not give way
  * @runs: how often it was, warily
+ * @stuck: how often it was late at the least level, one after the other
  * @rising: it was last pushed up
  * @learned_ns: when @base_us was last found out
  * @looked_ns: when it was last looked at
@@ -36,6 +37,7 @@ struct rp_adapt {
 	u64 lost;
 	u8 gain;
 	u8 runs;
+	u8 stuck;
 	bool rising;
 	u64 learned_ns;
 	u64 looked_ns;

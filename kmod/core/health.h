@@ -2,7 +2,7 @@
 /*
  * The health of one path towards one peer: whether it carries data, and why.
  *
- *             unheard for 1 1/2 intervals, or a packet lost and nothing since
+ *        unheard for 1 1/2 intervals (or @patience_ns), or a packet lost and nothing since
  *        UP  ---------------------------------------------------->  SUSPECT
  *        ^ ^------------- something sent on it arrived -----------/    |
  *        |                                                             | unheard for
@@ -20,8 +20,9 @@
  * Evidence, not silence, is what counts: a path that nothing was sent on is
  * not unheard, and while nothing at all is heard of the peer (@peer_silent)
  * the clocks stand still: its death is not a path's. Reports come once an
- * interval; hence the half more before a path is suspect, and it is only then
- * that it carries no more data, which makes 3 intervals from its death at most.
+ * interval; hence the half more before a path is suspect, and from then on it
+ * carries no more data, which makes 3 intervals from its death at most. Where
+ * queues delay longer than that, @patience_ns counts instead.
  *
  * Pure: time is passed in, all calls for one path are serialised by the caller
  * but for rp_health_sent().

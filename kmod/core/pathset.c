@@ -9,7 +9,7 @@
 /* planes that turns go through */
 #define TURN_PLANES ((1u << PLANE_ANY) - 1)
 /* a flow asks for so many paths by its hash before it takes what is next */
-#define PIN_TRIES 16
+#define PIN_TRIES 8
 /* a repair looks at so many paths for one of another port */
 #define OTHER_TRIES 64
 

@@ -212,8 +212,8 @@ void rp_repair_settle(struct rp_repair *r, u32 repaired, struct rp_repair_path *
 	/* it may become less: what was repaired came after all, and makes up for the next ones */
 	if (more > 0) {
 		r->told = repaired;
-		before.lost = min((u32)more, before.all);
-		now.lost = min((u32)more - before.lost, now.all);
+		before.lost = min_t(u32, more, before.all);
+		now.lost = min_t(u32, more - before.lost, now.all);
 	}
 	if (!before.all && !now.all)
 		return;

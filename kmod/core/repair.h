@@ -111,8 +111,9 @@ struct rp_repair {
  * @repaired: arrived when they had been sent again: late or lost, see rp_repair_settle()
  * @repaired_before: the same, since before the last report
  *
- * What was sent again counts for the path that it was first sent on. One for each path of the pathset, in an array of the caller's, who takes what
- * was added and sets it to 0. @arrived_ns stays.
+ * What was sent again counts for the path that it was first sent on. One for each
+ * path of the pathset, in an array of the caller's, who takes what was added and
+ * sets it to 0, but for @arrived_ns and the last two.
  */
 struct rp_repair_path {
 	u64 arrived_ns;

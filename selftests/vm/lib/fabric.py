@@ -354,8 +354,8 @@ class Fabric:
         mine = set(_links(what) if what else links())
         filters = {at for at in self.filters if _link_at(at) in mine}
         if filters:
-            self.m.run('set -e\n' + ''.join(
-                'tc -n %s filter del dev %s %s pref 1\n' % at for at in sorted(filters)))
+            self._at_once('tc', [(router, 'filter del dev %s %s pref 1' % tuple(at))
+                                 for router, *at in sorted(filters)])
             self.filters -= filters
         if self.cuts & mine:
             self._carrier(self.cuts & mine, True)
@@ -364,25 +364,35 @@ class Fabric:
             self.slow -= mine
 
     def _carrier(self, which, on):
-        cmd = 'set -e\n'
+        downs = []
         for link in sorted(which):
             end, other = link.split('-')
             if end in RACKS:
                 self.m.set_link(list(LEAVES).index(other), on)
                 self.hosts[end].set_link(plane(other), on)
             else:
-                # What is set down loses its routes.
-                cmd += _routes_again(other) if on else 'ip -n %s link set dev %s down\n' % (
-                    other, end)
-        self.m.run(cmd)
+                downs.append((other, 'link set dev %s down' % end))
+        if not on:
+            self._at_once('ip', downs)
+        elif downs:     # what was set down has lost its routes
+            self.m.run('set -e\n' + ''.join(map(_routes_again, {router for router, _ in downs})))
         self.cuts = self.cuts - set(which) if on else self.cuts | set(which)
 
     def _filter(self, what, towards, action):
         where = set(_receivers(what, towards))
-        self.m.run('set -e\n' + ''.join(
-            'tc -n %s filter replace dev %s %s pref 1 protocol all handle 1 matchall action %s\n' %
-            (*at, action) for at in sorted(where)))
+        self._at_once('tc', [(router, 'filter replace dev %s %s pref 1 protocol all handle 1 '
+                              'matchall action %s' % (name, hook, action))
+                             for router, name, hook in sorted(where)])
         self.filters |= where
+
+    def _at_once(self, program, lines):
+        """Run (router, line)s: by one process for each router, so that a fault comes at once."""
+        batches = {}
+        for router, line in lines:
+            batches.setdefault(router, []).append(line)
+        if batches:
+            self.m.run('set -e\n' + ''.join("%s -n %s -batch - <<'END'\n%s\nEND\n" % (
+                program, router, '\n'.join(batch)) for router, batch in batches.items()))
 
     # What it carries.
 

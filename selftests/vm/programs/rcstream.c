@@ -354,7 +354,7 @@ static void completed(const struct ibv_wc *wc)
 
 	if (wc->status != IBV_WC_SUCCESS) {
 		/* one error flushes all the rest of the queue pair: that is no further one */
-		if (wc->status != IBV_WC_WR_FLUSH_ERR && !cq_errors++)
+		if (!s->failed && !cq_errors++)
 			first_error = ibv_wc_status_str(wc->status);
 		s->failed = 1;
 		return;
