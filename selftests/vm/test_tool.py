@@ -25,8 +25,10 @@ def device(m):
         done
         ip link set rp0 up''')
     m.poll(lambda: [p['state'] for p in show(m, 'port')] == ['up', 'up'], why='ports are up')
-    yield
-    m.run('ip link del rp0; ip netns del far')
+    try:
+        yield
+    finally:
+        m.run('ip link del rp0; ip netns del far')
     m.poll('! ls /sys/class/net | grep -q "^p[0-9]"', why='ports are gone')
 
 
@@ -83,19 +85,58 @@ def settings_round_trip(m):
     """What `device show` prints sets the same again, value by value."""
     with device(m):
         m.run('rocepath device set rp0 gap-timeout 1.5ms mark-mask 0x3f00 reorder-bytes 96MiB '
-              'holddown 1.25s entropy flowlabel scheduler flow')
+              'holddown 1.25s entropy flowlabel scheduler flow report-interval 2.5ms loss-threshold 0.25% '
+              'probe-interval never repair-depth 100')
         lines = dict(line.split(None, 1) for line in m.run('rocepath device show rp0').out.splitlines())
         for name, value in (('gap-timeout', '1.5ms'), ('mark-mask', '0x3f00'), ('reorder-bytes', '96MiB'),
-                            ('holddown', '1.25s'), ('entropy', 'flowlabel'), ('scheduler', 'flow')):
+                            ('holddown', '1.25s'), ('entropy', 'flowlabel'), ('scheduler', 'flow'),
+                            ('report-interval', '2.5ms'), ('loss-threshold', '0.25%'),
+                            ('probe-interval', 'never'), ('repair-depth', '100')):
             ksft.eq(lines[name], value)
         before = show(m, 'device')[0]
         words = m.run('rocepath completion-words device set rp0').out.split()
-        ksft.ge(len(words), 14)
+        ksft.ge(len(words), 21)
         m.run('rocepath device set rp0 ' + ' '.join('%s %s' % (w, lines[w]) for w in words))
         after = show(m, 'device')[0]
         for row in (before, after):
             del row['stats']
         ksft.eq(after, before)
+
+
+def gateways(m):
+    """A port has a gateway for each family, until it has none."""
+    def via():
+        row = port(m, 'p0')
+        return row.get('via4', 'none'), row.get('via6', 'none')
+    with device(m):
+        ksft.eq(via(), ('none', 'none'))
+        m.run('rocepath port set p0 via 192.0.2.9; rocepath port set p0 via fd00::9 weight 2')
+        ksft.eq((*via(), port(m, 'p0')['weight']), ('192.0.2.9', 'fd00::9', 2))
+        m.run('rocepath port set p0 via none')
+        ksft.eq(via(), ('none', 'none'))
+
+
+def paths_of_nobody(m):
+    """What asks for a peer that is not there is refused, and says what would be."""
+    with device(m):
+        for words in ('path set dev rp0 peer 192.0.2.1 port p0 evs 1,2', 'path discover 192.0.2.1 dev rp0'):
+            job = m.run('rocepath ' + words, check=False)
+            ksft.eq((job.rc, job.out), (1, ''), words)
+            ksft.isin('No such peer', job.err)
+        job = m.run('rocepath path show peer 192.0.2.1')
+        ksft.eq((job.out, job.err.count('\n')), ('', 1), job.err)
+        ksft.eq({row['state'] for row in show(m, 'path')}, {'up'})
+
+
+def live_view(m):
+    """`top -1` has the device and its ports; without a terminal it says how to get it."""
+    with device(m):
+        text = m.run('rocepath top -1 -d 0.1 dev rp0').out
+        for word in ('DEVICE SCHEDULER', 'rp0', 'p0', 'p1'):
+            ksft.isin(word, text)
+        found = m.json('rocepath top -j -d 0.1')
+        ksft.eq([row['name'] for row in found['ports']], ['p0', 'p1'])
+        ksft.isin('rocepath top -1', m.run('rocepath top', check=False).err)
 
 
 def key_rotation(m):
@@ -171,7 +212,7 @@ def completion(m):
             ksft.eq(m.run('rocepath completion-words ' + words).out.split(), expected, words)
 
 
-TESTS = [nothing_yet, what_to_do, settings_round_trip, key_rotation, classes, counters, events, completion]
+TESTS = [nothing_yet, what_to_do, settings_round_trip, gateways, paths_of_nobody, live_view, key_rotation, classes, counters, events, completion]
 
 
 def main():
