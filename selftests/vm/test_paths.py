@@ -44,7 +44,8 @@ WINDOW = 4 if FULL else 2       # seconds before and after a fault in which gaps
 SECONDS = 12 if FULL else 4     # of a run whose rate is measured
 GAP_MOST_MS = 5
 STALL_MS = 30           # a machine that stands still for longer makes QPs' timers expire by itself
-DATA_BYTES = 600        # less in a sample is control packets
+CONTROL_BYTES = 150     # a probe has less
+DATA_BYTES = 600        # a packet of data has more than a control packet, by that
 
 
 class Figures:
@@ -138,10 +139,11 @@ class Load:
 
     def gap(self, start, end):
         """The longest time without a completion of a QP, ms, that a time has a part of."""
-        if self.cq_errors:
-            return (end - start) * 1e3      # at least: a QP has died
-        return max((ms for begin, ms in self.client['gaps']
-                    if begin < end and begin + ms / 1e3 > start), default=0)
+        gaps = list(self.client['gaps'])
+        if self.cq_errors:      # all have died, and the gap has no end
+            gaps.append((self.client['last'], max(0, end - self.client['last']) * 1e3))
+        return max((ms for begin, ms in gaps if begin < end and begin + ms / 1e3 > start),
+                   default=0)
 
     def whole(self):
         """No completion with an error, no byte lost or out of order."""
@@ -297,8 +299,10 @@ def last_data(samples, start, names):
     """When a sampled router last received data by these interfaces, after a time."""
     when = start
     for before, row in zip(samples.rows, samples.rows[1:]):
-        if any(row[1][name][1] - before[1][name][1] >= DATA_BYTES for name in names):
-            when = row[0]
+        for name in names:
+            packets, size = (now - then for now, then in zip(row[1][name], before[1][name]))
+            if size - packets * CONTROL_BYTES >= DATA_BYTES:
+                when = row[0]
     return when
 
 
@@ -599,7 +603,7 @@ def queues(m):
 
 def caps(r):
     """Memory for repair and for order stays within its caps, small ones here; the books add up."""
-    keep, hold, over = 8192, 16384, 0
+    keep, hold, over = 8192, 65536, 0
     settings = REPORTS + ' repair-bytes %dB reorder-bytes %dB' % (keep, hold)
     with joined(r, ROCEPATH, settings):
         with Load(r, QPS[-1]) as load:
