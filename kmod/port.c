@@ -495,6 +495,7 @@ static void port_free_rcu(struct rcu_head *head)
  */
 int rp_port_add(struct rp_device *rp, struct net_device *dev, struct netlink_ext_ack *extack)
 {
+	bool was_up = dev->flags & IFF_UP;
 	struct rp_port *port;
 	int index, err;
 
@@ -545,6 +546,8 @@ err_handler:
 	netdev_rx_handler_unregister(dev);
 err_conform:
 	port_restore(port);
+	if (was_up && dev_open(dev, NULL))
+		netdev_err(dev, "stays down\n");
 err_free:
 	netdev_put(dev, &port->dev_tracker);
 	call_rcu(&port->rcu, port_free_rcu);

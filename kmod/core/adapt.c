@@ -52,8 +52,13 @@
 #define CALM_MAX 16u
 /* more than that is as late as that */
 #define ERROR_MAX 65535
-/* a path becomes longer no more often than that; else it is one that hardly carries anything */
-#define LEARN_NS 1000000000ull
+/*
+ * What was found out while the others had queues is found out again, the sooner the
+ * better. But each time costs, and it may be a path that hardly carries anything.
+ */
+#define LEARN_NS 20000000ull
+#define LEARNS_MAX 7
+#define LEARN_FORGET_NS 10000000000ull
 #define STUCK_LOOKS 8
 /* packets that a rate is not judged by */
 #define PRIOR 2
@@ -249,9 +254,10 @@ static bool learn_base(struct rp_pathset_entry *e, bool stays, const struct view
 	if (++a->stuck < STUCK_LOOKS)
 		return false;
 	a->stuck = 0;
-	if (a->learned_ns && v->now_ns - a->learned_ns < LEARN_NS)
+	if (v->now_ns < a->learn_ns)
 		return false;
-	a->learned_ns = v->now_ns;
+	a->learns = v->now_ns < a->learn_ns + LEARN_FORGET_NS ? min(a->learns + 1, LEARNS_MAX) : 0;
+	a->learn_ns = v->now_ns + (LEARN_NS << a->learns);
 	a->base_us = e->health.late_us;
 	a->level = WHOLE;
 	a->fell_at = 2 * WHOLE;

@@ -23,7 +23,8 @@
  * @runs: how often it was, warily
  * @stuck: how often it was late at the least level, one after the other
  * @rising: it was last pushed up
- * @learned_ns: when @base_us was last found out
+ * @learns: how often @base_us was found out lately
+ * @learn_ns: when it may be again
  * @looked_ns: when it was last looked at
  * @settled_ns: what was sent before that says nothing about @level
  */
@@ -38,8 +39,9 @@ struct rp_adapt {
 	u8 gain;
 	u8 runs;
 	u8 stuck;
+	u8 learns;
 	bool rising;
-	u64 learned_ns;
+	u64 learn_ns;
 	u64 looked_ns;
 	u64 settled_ns;
 };

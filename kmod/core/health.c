@@ -4,6 +4,7 @@
 
 #define NS_PER_MS 1000000ull
 #define NEVER (~0ull)
+#define RTT_MAX_NS 10000000000ull
 
 /*
  * The loss rate is taken over the last 32,768 to 65,536 packets and what fades
@@ -261,9 +262,8 @@ void rp_health_probed(struct rp_health *h, const struct rp_health_knobs *knobs, 
 
 static void learn_rtt(struct rp_health *h, u64 rtt_ns)
 {
-	u32 rtt_us = min(div_u64(rtt_ns, 1000), (u64)10000000);
+	u32 rtt_us = max(div_u64(min(rtt_ns, RTT_MAX_NS), 1000), 1ull);
 
-	rtt_us = max(rtt_us, 1u);
 	h->rtt_us = h->rtt_us ? h->rtt_us - h->rtt_us / 8 + rtt_us / 8 : rtt_us;
 }
 

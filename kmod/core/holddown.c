@@ -23,9 +23,9 @@ u32 rp_holddown_forgive(u32 hold_ms, u64 up_ns)
 
 u32 rp_holddown_double(u32 hold_ms, u32 first_ms, u32 max_ms)
 {
-	u64 doubled_ms = min(2ull * hold_ms, (u64)max_ms);
+	u64 least_ms = first_ms, most_ms = max_ms;
 
-	return max(doubled_ms, (u64)first_ms);
+	return max(min(2ull * hold_ms, most_ms), least_ms);
 }
 
 void rp_holddown_init(struct rp_holddown *h, bool up, u64 now_ns)

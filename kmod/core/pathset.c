@@ -221,12 +221,19 @@ size_t rp_pathset_size(u32 n)
 	       2 * RP_PATHSET_PLANES * words(n) * sizeof(u32);
 }
 
+static u32 capped(const struct rp_paths_port *port, u32 cap)
+{
+	u32 evs = port->weight ? port->evs : 0;
+
+	return min(evs, cap);
+}
+
 static u32 count_capped(const struct rp_paths_port *ports, u32 cap)
 {
 	u32 i, n = 0;
 
 	for (i = 0; i < ROCEPATH_PORTS_MAX; i++)
-		n += ports[i].weight ? min((u32)ports[i].evs, cap) : 0;
+		n += capped(&ports[i], cap);
 	return n;
 }
 
@@ -265,11 +272,11 @@ static void make_shares(u16 *share, const struct rp_paths_port *ports, u32 cap)
 	u32 raw[ROCEPATH_PORTS_MAX] = { 0 }, divisor = 0, most = 0, evs = 0, i;
 
 	for (i = 0; i < ROCEPATH_PORTS_MAX; i++)
-		evs = max(evs, ports[i].weight ? min((u32)ports[i].evs, cap) : 0);
+		evs = max(evs, capped(&ports[i], cap));
 	for (i = 0; i < ROCEPATH_PORTS_MAX; i++) {
 		if (!ports[i].weight)
 			continue;
-		raw[i] = ports[i].weight * evs * RP_PATH_WEIGHT_MAX / min((u32)ports[i].evs, cap);
+		raw[i] = ports[i].weight * evs * RP_PATH_WEIGHT_MAX / capped(&ports[i], cap);
 		divisor = common_divisor(raw[i], divisor);
 		most = max(most, raw[i]);
 	}
@@ -332,7 +339,7 @@ static void init_entry(struct rp_pathset_entry *e, struct rp_path path, bool up,
 }
 
 struct rp_pathset *rp_pathset_init(void *memory, const struct rp_paths_port *ports,
-				   const u8 (*evs)[ROCEPATH_EVS_MAX],
+				   const u8 evs[][ROCEPATH_EVS_MAX],
 				   const struct rp_pathset *old, u64 now_ns)
 {
 	struct rp_pathset *s = carve(memory, rp_pathset_count(ports));

@@ -26,7 +26,7 @@
 #define RP_PATHSET_MAX 1024
 #define RP_PATHSET_NONE 0xffff
 #define RP_PATHSET_START 0x8000
-/* one for each bit of a weight, from the highest on; one for RP_PATH_WEIGHT_MAX; one for all above 0 */
+/* for each bit of a weight, from the highest on; for RP_PATH_WEIGHT_MAX; for all above 0 */
 #define RP_PATHSET_PLANES 10
 
 /**
@@ -119,7 +119,7 @@ u32 rp_pathset_count(const struct rp_paths_port *ports);
  * Return: the pathset, at the beginning of @memory.
  */
 struct rp_pathset *rp_pathset_init(void *memory, const struct rp_paths_port *ports,
-				   const u8 (*evs)[ROCEPATH_EVS_MAX],
+				   const u8 evs[][ROCEPATH_EVS_MAX],
 				   const struct rp_pathset *old, u64 now_ns);
 
 /** rp_pathset_find() - index of a path, RP_PATHSET_NONE if it is not in it. O(log n) or better. */

@@ -140,7 +140,8 @@ int main(int argc, char **argv)
 	}
 	printf(",\"ratio\":%.1f}\n", memcpy_ns / most);
 	if (memcpy_ns / most < least) {
-		fprintf(stderr, "bench_pick: the ratio is %.1f, not %.1f\n", memcpy_ns / most, least);
+		fprintf(stderr, "bench_pick: the ratio is %.1f, not %.1f\n", memcpy_ns / most,
+			least);
 		return 1;
 	}
 	return 0;

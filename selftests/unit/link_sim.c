@@ -119,6 +119,12 @@ static void push(struct sim *sim, struct event e)
 	sim->heap[i] = e;
 }
 
+static void after(struct sim *sim, u64 ns, struct event e)
+{
+	e.at = sim->now + ns;
+	push(sim, e);
+}
+
 static struct event pop(struct sim *sim)
 {
 	struct event first = sim->heap[0], last = sim->heap[--sim->events];
@@ -151,8 +157,8 @@ static void serve(struct sim *sim, u32 i)
 
 	link->busy = link->waiting;
 	if (link->busy)
-		push(sim, (struct event){ .at = sim->now + sim->c.bytes * 8e3 / link->is.mbit,
-					  .type = SENT, .link = i });
+		after(sim, sim->c.bytes * 8e3 / link->is.mbit,
+		      (struct event){ .type = SENT, .link = i });
 }
 
 static bool mark(struct sim *sim, const struct sim_link *link, u32 waiting)
@@ -172,8 +178,8 @@ static void enqueue(struct sim *sim, struct packet p)
 	rp_health_sent(&sim->set->entry[p.path].health, p.sent_ns);
 	if (link->waiting >= link->is.limit) {
 		sim->drops++;
-		push(sim, (struct event){ .at = sim->now + sim->c.interval_ns + 2 * sim->c.back_ns,
-					  .type = MISSED, .packet = p });
+		after(sim, sim->c.interval_ns + 2 * sim->c.back_ns,
+		      (struct event){ .type = MISSED, .packet = p });
 		return;
 	}
 	p.marked = mark(sim, &link->is, link->waiting);
@@ -314,8 +320,8 @@ static void arrives(struct sim *sim, const struct packet *p)
 		qp->expected++;
 		sim->delivered += sim->c.bytes;
 	}
-	push(sim, (struct event){ .at = sim->now + sim->c.back_ns, .type = ACKED,
-				  .link = p->qp, .psn = qp->expected });
+	after(sim, sim->c.back_ns,
+	      (struct event){ .type = ACKED, .link = p->qp, .psn = qp->expected });
 }
 
 static void report(struct sim *sim)
@@ -336,9 +342,8 @@ static void report(struct sim *sim)
 		snap->sent_ns[i] = heard->sent_ns;
 		snap->late_us[i] = min(heard->told_late_us, 0xffffu);
 	}
-	push(sim, (struct event){ .at = sim->now + sim->c.back_ns, .type = REPORTED,
-				  .snapshot = snap });
-	push(sim, (struct event){ .at = sim->now + sim->c.interval_ns, .type = REPORT });
+	after(sim, sim->c.back_ns, (struct event){ .type = REPORTED, .snapshot = snap });
+	after(sim, sim->c.interval_ns, (struct event){ .type = REPORT });
 }
 
 /* A receiver that stands still gets everything a little later, all at once. */
@@ -424,7 +429,7 @@ struct sim *sim_new(const struct sim_config *config)
 		rp_sched_start(&sim->qp[i].flow, below(sim, ~0u));
 		sim->qp[i].limit = NEVER;
 	}
-	push(sim, (struct event){ .at = config->interval_ns, .type = REPORT });
+	after(sim, config->interval_ns, (struct event){ .type = REPORT });
 	return sim;
 }
 

@@ -47,7 +47,8 @@ struct sim_link {
  * @interval_ns: between reports
  * @back_ns: what ACKs and reports need to come back
  * @jitter_ns: each packet is delayed by up to that more, but stays in the order of its link
- * @stall_ns: now and then the receiver stands still for up to that, as virtual machines do; 0: never
+ * @stall_ns: now and then the receiver stands still for up to that, as virtual machines do; 0:
+ *	never
  * @seed: of its random numbers
  * @sched: the scheduler
  */

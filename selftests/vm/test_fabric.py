@@ -218,7 +218,7 @@ def order(r):
         if rate:
             r.fabric.shape(link, rate)
         job = r.b.capture('eth0', '/tmp/fabric.pcap', 'udp dst port 4791')
-        with Counted(r):
+        with Counted(r) as c:
             inject(r.a, data, 0)
             if rate:
                 r.fabric.rate(link, 2 * rate)
@@ -226,7 +226,10 @@ def order(r):
         job.wait(check=False)
         numbers = [int.from_bytes(found[42:46], 'big')
                    for found, _ in roce.frames(r.b.get('/tmp/fabric.pcap'))]
-        ksft.eq(numbers, list(range(len(data))), 'all, in order')
+        within(c['b'], len(data), 0, 0, 'all arrive')
+        # A busy machine's tcpdump may miss some.
+        ksft.ge(len(numbers), len(data) // 2, 'captured')
+        ksft.eq(numbers, sorted(set(numbers)), 'in order, each once')
     r.fabric.heal()
     r.fabric.unshape()
 

@@ -8,7 +8,7 @@
  * with rdma_rxe, the UDP source port; retry counts; a receiver that is slow; and
  * a check of the data. Each end prints one line of JSON. With -G MS it has the times
  * between two completions of a queue pair that were longer, and when each began, by
- * CLOCK_MONOTONIC.
+ * CLOCK_MONOTONIC, as is the last one.
  */
 /* LIBS: -libverbs */
 
@@ -486,7 +486,8 @@ static void report(double took)
 	printf(",\"cq_errors\":%" PRIu64 ",\"error\":\"%s\"", cq_errors, first_error);
 	printf(",\"MBps\":%.3f,\"longest_gap_ms\":%.1f", messages * opt.size / took / 1e6,
 	       longest_gap * 1e3);
-	printf(",\"longest_qp_gap_ms\":%.1f,\"gaps\":[", longest_qp_gap * 1e3);
+	printf(",\"longest_qp_gap_ms\":%.1f,\"last\":%.6f", longest_qp_gap * 1e3, last_progress);
+	printf(",\"gaps\":[");
 	for (int i = 0; i < gap_count; i++)
 		printf("%s[%.6f,%.3f]", i ? "," : "", gaps[i].begin, gaps[i].seconds * 1e3);
 	printf("]}\n");
