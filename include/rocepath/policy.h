@@ -301,6 +301,8 @@ struct rp_dcqcn_params {
  * @rules_by_size: derived: by number of bounds that are not above the message's size
  * @rules_by_pattern: derived
  * @rules_of_any_qp: derived: rules without a condition about the QP
+ * @rule_class: derived: of each rule, for packets to find it in one cache line
+ * @rule_number: derived: the same
  * @class: the classes
  * @rule: the rules in their order
  */
@@ -328,6 +330,8 @@ struct rp_policy {
 	u64 rules_by_pattern[RP_PATTERNS];
 	u64 rules_by_dscp[64];
 	u64 rules_of_any_qp;
+	u8 rule_class[RP_RULES_MAX];
+	u8 rule_number[RP_RULES_MAX];
 	struct rp_class class[RP_CLASSES_MAX];
 	struct rp_rule rule[RP_RULES_MAX];
 };
