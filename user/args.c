@@ -91,7 +91,7 @@ static int check_range(const struct rp_keyword *keyword, uint64_t number, struct
 
 	if (number >= keyword->min && number <= max)
 		return 0;
-	if (keyword->type == RP_ARG_NUMBER)
+	if (keyword->type == RP_ARG_NUMBER || keyword->type == RP_ARG_SECONDS)
 		return rp_error_set(error, "%s must be %u to %u", keyword->name, keyword->min, max);
 	rp_unit_print(unit, keyword->min, least);
 	rp_unit_print(unit, max, most);
@@ -114,6 +114,15 @@ static int parse_number(const struct rp_keyword *keyword, const char *text, uint
 			struct rp_error *error)
 {
 	switch (keyword->type) {
+	case RP_ARG_SECONDS:
+		if (!rp_number_parse(text, number, NULL))
+			return 0;
+		if (rp_unit_parse(RP_UNIT_MS, text, number, error))
+			return -1;
+		if (*number % 1000)
+			return rp_error_set(error, "'%s' is not a whole number of seconds", text);
+		*number /= 1000;
+		return 0;
 	case RP_ARG_US:
 		return rp_unit_parse(RP_UNIT_US, text, number, error);
 	case RP_ARG_MS:
@@ -151,22 +160,31 @@ static int parse_value(const struct rp_keyword *keyword, struct rp_value *value,
 	return 0;
 }
 
+/* returns how many words it took, or -1 */
 static int parse_keyword(struct rp_args *args, const char *word, const char *text,
 			 struct rp_error *error)
 {
 	struct rp_words words = rp_keyword_words(args->verb);
-	int found = rp_words_exact(&words, word);
 	const struct rp_keyword *keyword;
+	int found;
+
+	/* `try FILE --timeout 120` is as good */
+	word += strncmp(word, "--", 2) ? 0 : 2;
+	found = rp_words_exact(&words, word);
 
 	if (found < 0)
 		return rp_words_unknown(&words, "keyword", word, error);
 	keyword = &args->verb->keywords[found];
-	if (!text)
-		return rp_error_set(error, "%s needs a value, such as %s", word, keyword->example);
 	if (rp_args_get(args, word))
 		return rp_error_set(error, "%s is given twice", word);
+	if (keyword->type == RP_ARG_FLAG) {
+		args->values[args->count++] = (struct rp_value){ keyword, keyword->name, 1 };
+		return 1;
+	}
+	if (!text)
+		return rp_error_set(error, "%s needs a value, such as %s", word, keyword->example);
 	args->values[args->count].text = text;
-	return parse_value(keyword, &args->values[args->count++], error);
+	return parse_value(keyword, &args->values[args->count++], error) ? -1 : 2;
 }
 
 /* returns how many words it took, or -1 */
@@ -181,14 +199,17 @@ static int parse_subject(struct rp_args *args, int argc, char *const *argv, stru
 	/* `device show dev rp0`, as ip(8) would have it */
 	if (verb->subject == RP_ARG_DEVICE && argc > 1 && !strcmp(argv[0], "dev"))
 		used++;
-	if (argc > used && (used || rp_words_exact(&words, argv[0]) < 0)) {
+	if (argc > used && (used || (rp_words_exact(&words, argv[0]) < 0 &&
+				     strncmp(argv[0], "--", 2)))) {
 		args->subject = argv[used++];
 		if (rp_arg_is_interface(verb->subject) && check_name(args->subject, error))
 			return -1;
 	}
 	if (!args->subject && verb->subject_required)
-		return rp_error_set(error, "%s needs the name of a %s", verb->name,
-				    verb->subject == RP_ARG_DEVICE ? "device" : "port");
+		return rp_error_set(error, "%s needs the name of a %s",
+				    *verb->name ? verb->name : "it",
+				    verb->subject == RP_ARG_DEVICE ? "device" :
+				    verb->subject == RP_ARG_FILE ? "file" : "port");
 	return used;
 }
 
@@ -273,9 +294,12 @@ int rp_args_parse(const struct rp_grammar *grammar, int argc, char *const *argv,
 	taken = parse_subject(args, argc - used, argv + used, error);
 	if (taken < 0)
 		return -1;
-	for (used += taken; used < argc; used += 2)
-		if (parse_keyword(args, argv[used], used + 1 < argc ? argv[used + 1] : NULL, error))
+	for (used += taken; used < argc; used += taken) {
+		taken = parse_keyword(args, argv[used], used + 1 < argc ? argv[used + 1] : NULL,
+				      error);
+		if (taken < 0)
 			return -1;
+	}
 	return check_required(args, error);
 }
 

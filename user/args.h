@@ -32,6 +32,8 @@ enum rp_arg_type {
 	RP_ARG_US,
 	RP_ARG_MS,
 	RP_ARG_BYTES,
+	RP_ARG_SECONDS,		/* a bare number, too */
+	RP_ARG_FLAG,		/* no value */
 };
 
 #define RP_NAME_MAX 15		/* of an interface, a scheduler */

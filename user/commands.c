@@ -160,6 +160,15 @@ static const struct rp_verb stats_verbs[] = {
 	  .subject = RP_ARG_INTERFACE, .run = rp_stats_show },
 };
 
+#define EFFECTIVE(text) { .name = "effective", .type = RP_ARG_FLAG, .help = text }
+
+static const struct rp_keyword check[] = { EFFECTIVE("print it, with all defaults") };
+
+static const struct rp_verb check_verbs[] = {
+	{ .name = "", .help = "say what is wrong in a policy, by default that in /etc/rocepath",
+	  .subject = RP_ARG_FILE, KEYWORDS(check), .run = rp_check },
+};
+
 static const struct rp_keyword monitor[] = { DEV(ROCEPATH_A_EVENT_DEVICE, false) };
 
 static const struct rp_verb monitor_verbs[] = {
@@ -186,6 +195,7 @@ static const struct rp_object objects[] = {
 	{ "key", "keys that hosts prove themselves with", VERBS(key_verbs) },
 	{ "class", "schedulers of classes of traffic", VERBS(class_verbs) },
 	{ "stats", "counters, one for each reason", VERBS(stats_verbs) },
+	{ "check", "whether a policy is right", VERBS(check_verbs) },
 	{ "monitor", "events", VERBS(monitor_verbs) },
 	{ "version", "what there is", VERBS(version_verbs) },
 	{ "help", "more of this", VERBS(help_verbs) },

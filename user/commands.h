@@ -22,6 +22,7 @@ int rp_class_set(struct rp_cli *cli, const struct rp_args *args);
 int rp_class_del(struct rp_cli *cli, const struct rp_args *args);
 int rp_stats_show(struct rp_cli *cli, const struct rp_args *args);
 int rp_monitor(struct rp_cli *cli, const struct rp_args *args);
+int rp_check(struct rp_cli *cli, const struct rp_args *args);
 int rp_version(struct rp_cli *cli, const struct rp_args *args);
 int rp_help(struct rp_cli *cli, const struct rp_args *args);
 int rp_overview(struct rp_cli *cli);

@@ -14,6 +14,8 @@ static const char *subject_metavar(enum rp_arg_type type)
 		return "PORT";
 	case RP_ARG_INTERFACE:
 		return "DEV|PORT";
+	case RP_ARG_FILE:
+		return "FILE";
 	default:
 		return "OBJECT";
 	}
@@ -40,7 +42,8 @@ static void usage_keyword(const struct rp_keyword *keyword, FILE *out)
 {
 	char left[RP_TEXT_LEN];
 
-	snprintf(left, sizeof(left), "%s %s%s%s", keyword->name, keyword->example,
+	snprintf(left, sizeof(left), "%s %s%s%s", keyword->name,
+		 keyword->example ? keyword->example : "",
 		 keyword->zero ? "|" : "", keyword->zero ? keyword->zero : "");
 	fprintf(out, "        %-28s %s\n", left, keyword->help);
 }

@@ -18,7 +18,7 @@
 
 struct scale {
 	const char *name;
-	uint64_t factor;	/* in ns or in bytes */
+	uint64_t factor;	/* in ns, bytes or bits */
 };
 
 /* from small to large */
@@ -35,6 +35,14 @@ static const struct scale sizes[] = {
 	{ "GiB", 1 << 30 },
 };
 
+static const struct scale rates[] = {
+	{ "bit", 1 },
+	{ "Kbit", 1000 },
+	{ "Mbit", 1000000 },
+	{ "Gbit", 1000000000 },
+	{ "Tbit", 1000000000000 },
+};
+
 static const struct unit {
 	const struct scale *scales;
 	unsigned int count;
@@ -44,6 +52,7 @@ static const struct unit {
 	[RP_UNIT_US] = { times, ARRAY_SIZE(times), 1000, "microseconds" },
 	[RP_UNIT_MS] = { times, ARRAY_SIZE(times), 1000000, "milliseconds" },
 	[RP_UNIT_BYTES] = { sizes, ARRAY_SIZE(sizes), 1, "bytes" },
+	[RP_UNIT_RATE] = { rates, ARRAY_SIZE(rates), 8, "bytes per second" },
 };
 
 /* digits [ '.' digits ]: mantissa / 10^decimals; returns where it ends, or NULL */
@@ -90,7 +99,8 @@ static const struct scale *find_scale(const struct unit *unit, const char *name)
 static int refuse_scale(const struct unit *unit, const char *text, const char *end,
 			struct rp_error *error)
 {
-	const struct scale *scales = unit->scales;
+	/* the last three: nobody means single bits */
+	const struct scale *scales = unit->scales + (unit->count > 4 ? unit->count - 3 : 0);
 	int len = end - text;
 
 	if (!*end)
@@ -122,7 +132,7 @@ int rp_unit_parse(enum rp_unit unit, const char *text, uint64_t *value, struct r
 
 	if (!end)
 		return rp_error_set(error, "'%s' is no quantity: write one such as 3%s", text,
-				    u->scales[1].name);
+				    u->scales[u->count > 4 ? 3 : 1].name);
 	scale = find_scale(u, end);
 	if (!scale)
 		return refuse_scale(u, text, end, error);
@@ -198,6 +208,10 @@ void rp_unit_print(enum rp_unit unit, uint64_t value, char *text)
 			return;
 	for (i = 0; u->scales[i].factor < u->base; i++)
 		;
+	if (unit == RP_UNIT_RATE) {	/* in the bits that it is written in */
+		value *= u->base;
+		i = 0;
+	}
 	snprintf(text, RP_TEXT_LEN, "%" PRIu64 "%s", value, u->scales[i].name);
 }
 

@@ -14,6 +14,7 @@ OUT = os.environ.get('PROGRAMS', os.path.join(ROOT, 'build', 'selftests')) + '/c
 TOOL = os.path.join(OUT, 'rocepath')
 # it exits with memory in hand; and a process with a secret may not be looked at
 ENV = dict(os.environ, ASAN_OPTIONS='detect_leaks=0')
+COMMANDS = ('check', 'monitor', 'version', 'help')  # objects without a verb
 LOADED = os.path.isdir('/sys/module/rocepath')
 
 
@@ -54,7 +55,7 @@ def words_after(*words):
 def verbs():
     """Each (object, verb) that there is."""
     for name in words_after():
-        if name in ('monitor', 'version', 'help'):
+        if name in COMMANDS:
             yield (name,)
             continue
         for verb in words_after(name):
@@ -63,7 +64,7 @@ def verbs():
 
 def keywords(*words):
     """Of a verb; after its subject, where it needs one."""
-    found = words_after(*words)
+    found = [word for word in words_after(*words) if not word.startswith('@')]
     return found or words_after(*words, 'subject')
 
 
@@ -102,7 +103,7 @@ def test_man_page():
         real.setdefault(words[0], set()).update(
             k for k in ([] if words[0] == 'help' else keywords(*words)) if k != 'dev')
     for name, body in sections.items():
-        documented = set(re.findall(r'^\.T[PQ]\n([\w-]+) ', body, re.M)) - {'dev'}
+        documented = set(re.findall(r'^\.T[PQ]\n([\w-]+)[ \n]', body, re.M)) - {'dev'}
         true(documented == real[name], '%s: %s, but %s' % (name, sorted(documented),
                                                          sorted(real[name])))
     synopsis = re.search(r'^\.SH SYNOPSIS\n(.*?)^\.SH', text, re.M | re.S)[1]
