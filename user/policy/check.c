@@ -87,6 +87,18 @@ static void check_lower(const struct checker *c, const uint64_t *low, const uint
 	complain(c, low, "%s is above %s: write at most %s", what, limit, text);
 }
 
+static void check_other_dscps(const struct checker *c, const struct rp_spec_class *class)
+{
+	static const char why[] = "%s without dscp: say what data packets get, such as dscp: 26";
+
+	if (rp_given(class, RP_KEY_CLASS_ACK_DSCP))
+		complain(c, &class->ack_dscp, why, "ack-dscp");
+	if (rp_given(class, RP_KEY_CLASS_CNP_DSCP))
+		complain(c, &class->cnp_dscp, why, "cnp-dscp");
+	if (rp_given(class, RP_KEY_CLASS_MANAGEMENT_DSCP))
+		complain(c, &class->management_dscp, why, "management-dscp");
+}
+
 static void check_class(const struct checker *c, const struct rp_spec_class *class)
 {
 	const struct rp_spec_pacing *all = &c->spec->pacing;
@@ -100,6 +112,8 @@ static void check_class(const struct checker *c, const struct rp_spec_class *cla
 			    RP_UNIT_RATE);
 	if (rp_given(class, RP_KEY_CLASS_RATE) && rp_given(all, RP_KEY_PACING_RATE))
 		check_lower(c, &class->rate, &all->rate, "rate", "the rate of pacing", RP_UNIT_RATE);
+	if (!rp_given(class, RP_KEY_CLASS_DSCP))
+		check_other_dscps(c, class);
 	if (class->dcqcn && !class->ecn)
 		complain(c, &class->dcqcn, "dcqcn without ecn: switches mark nothing, and no rate moves: add ecn: on");
 }
@@ -130,15 +144,57 @@ static bool matches_all(const struct rp_spec_rule *rule)
 	return !rule->match.given;
 }
 
+/* different message sizes; programs look them up in a table of that length */
+struct sizes {
+	uint64_t bounds[RP_SPEC_SIZES_MAX];
+	unsigned int count;
+};
+
+static void check_size(const struct checker *c, struct sizes *sizes, const uint64_t *value,
+		       uint64_t bound)
+{
+	if (!bound)
+		return;
+	for (unsigned int i = 0; i < sizes->count; i++)
+		if (sizes->bounds[i] == bound)
+			return;
+	if (sizes->count == RP_SPEC_SIZES_MAX)
+		complain(c, value, "the rules have more than %d different message sizes: use fewer",
+			 RP_SPEC_SIZES_MAX);
+	else
+		sizes->bounds[sizes->count++] = bound;
+}
+
+static void check_sizes(const struct checker *c)
+{
+	struct sizes sizes = { .count = 0 };
+
+	for (unsigned int i = 0; i < c->spec->rules.count; i++) {
+		const struct rp_spec_match *match = &rp_spec_rule_at(c->spec, i)->match;
+
+		if (rp_given(match, RP_KEY_MATCH_MESSAGE_MIN))
+			check_size(c, &sizes, &match->message_min, match->message_min);
+		if (rp_given(match, RP_KEY_MATCH_MESSAGE_MAX))
+			check_size(c, &sizes, &match->message_max, match->message_max + 1);
+	}
+}
+
 static void check_rules(const struct checker *c)
 {
 	const struct rp_spec_rule *all = NULL;
+	unsigned int rows = 0;
 
 	for (unsigned int i = 0; i < c->spec->rules.count; i++) {
 		const struct rp_spec_rule *rule = rp_spec_rule_at(c->spec, i);
 
 		check_class_name(c, &rule->class);
 		check_match(c, &rule->match);
+		rows += rp_given(&rule->match, RP_KEY_MATCH_UNIT) ? 2 : 1;
+		if (rows > RP_SPEC_RULES_MAX) {
+			complain(c, rule, "there are more than %d rules, those with a unit counted twice: use globs, or cgroup instead of unit",
+				 RP_SPEC_RULES_MAX);
+			break;
+		}
 		if (all) {
 			complain(c, &rule->name, "rule '%s' is never reached: '%s' in %s:%u matches everything; move it up",
 				 rule->name ? rule->name : "", all->name ? all->name : "",
@@ -315,6 +371,7 @@ void rp_spec_check(const struct rp_spec *spec, struct rp_report *report)
 	if (spec->default_class)
 		check_class_name(&c, &spec->default_class);
 	check_rules(&c);
+	check_sizes(&c);
 	check_pacing(&c);
 	check_dcqcn(&c);
 	check_peers(&c);

@@ -13,9 +13,11 @@
 #define RP_SPEC_VERSION 1
 #define RP_SPEC_CLASSES_MAX 63	/* and the default, where none is named */
 #define RP_SPEC_RULES_MAX 64
+#define RP_SPEC_SIZES_MAX 15		/* different message sizes in rules */
 #define RP_SPEC_PEERS_MAX 4096
 #define RP_SPEC_NAME_MAX 31
 #define RP_BURST_DEFAULT (64u << 10)
+#define RP_CNP_DSCP_DEFAULT 48
 
 enum {
 	RP_VERDICT_PASS,
@@ -112,12 +114,24 @@ struct rp_spec_admit {
 enum {
 	RP_KEY_PACING_RATE,
 	RP_KEY_PACING_BURST,
+	RP_KEY_PACING_HORIZON,
 	RP_KEY_PACING_KEYS
 };
 
 struct rp_spec_pacing {
 	uint64_t given;
-	uint64_t rate, burst;
+	uint64_t rate, burst, horizon;
+};
+
+enum {
+	RP_KEY_PATTERNS_WATCH,
+	RP_KEY_PATTERNS_WINDOW,
+	RP_KEY_PATTERNS_COUNT
+};
+
+struct rp_spec_patterns {
+	uint64_t given;
+	uint64_t watch, window;
 };
 
 enum {
@@ -224,6 +238,7 @@ enum {
 	RP_KEY_POLICY_ADMIT,
 	RP_KEY_POLICY_PACING,
 	RP_KEY_POLICY_DCQCN,
+	RP_KEY_POLICY_PATTERNS,
 	RP_KEY_POLICY_CLASSES,
 	RP_KEY_POLICY_DEFAULT_CLASS,
 	RP_KEY_POLICY_RULES,
@@ -249,6 +264,7 @@ struct rp_spec {
 	struct rp_spec_admit admit;
 	struct rp_spec_pacing pacing;
 	struct rp_spec_dcqcn dcqcn;
+	struct rp_spec_patterns patterns;
 	struct rp_list classes;
 	char *default_class;
 	struct rp_list rules;

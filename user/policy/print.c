@@ -132,12 +132,26 @@ static void fill_default_class(struct rp_spec *spec)
 	class->given = 1ull << RP_KEY_CLASS_NAME;
 }
 
+static void fill_dscps(struct rp_spec_class *class)
+{
+	if (!rp_given(class, RP_KEY_CLASS_ACK_DSCP))
+		class->ack_dscp = class->dscp;
+	if (!rp_given(class, RP_KEY_CLASS_CNP_DSCP))
+		class->cnp_dscp = RP_CNP_DSCP_DEFAULT;
+	if (!rp_given(class, RP_KEY_CLASS_MANAGEMENT_DSCP))
+		class->management_dscp = class->dscp;
+	class->given |= 1ull << RP_KEY_CLASS_ACK_DSCP | 1ull << RP_KEY_CLASS_CNP_DSCP |
+			1ull << RP_KEY_CLASS_MANAGEMENT_DSCP;
+}
+
 /* defaults that depend on what else is said */
 static void fill_rest(struct rp_spec *spec)
 {
 	for (unsigned int i = 0; i < spec->classes.count; i++) {
 		struct rp_spec_class *class = rp_spec_class_at(spec, i);
 
+		if (rp_given(class, RP_KEY_CLASS_DSCP))
+			fill_dscps(class);
 		if (rp_given(class, RP_KEY_CLASS_RATE) && !rp_given(class, RP_KEY_CLASS_BURST)) {
 			class->burst = RP_BURST_DEFAULT;
 			class->given |= 1ull << RP_KEY_CLASS_BURST;

@@ -2,7 +2,8 @@
 #include "model.h"
 
 #define COUNT(a) (sizeof(a) / sizeof((a)[0]))
-#define SCHEMA(w, table, type) { .what = w, .keys = table, .count = COUNT(table), .size = sizeof(type) }
+#define SCHEMA(w, table, type) \
+	{ .what = w, .keys = table, .count = COUNT(table), .size = sizeof(type) }
 #define U32 UINT32_MAX
 #define MAX_RATE 500000000000ull	/* 4 Tbit/s */
 #define MAX_BURST (256u << 20)
@@ -62,9 +63,11 @@ static const struct rp_key class_keys[] = {
 	[RP_KEY_CLASS_RATE] = { "rate", RATE(rp_spec_class, rate, "40Gbit") },
 	[RP_KEY_CLASS_BURST] = { "burst", SIZE(rp_spec_class, burst, 1, MAX_BURST, "64KiB") },
 	[RP_KEY_CLASS_QP_RATE] = { "qp-rate", RATE(rp_spec_class, qp_rate, "10Gbit") },
-	[RP_KEY_CLASS_QP_BURST] = { "qp-burst", SIZE(rp_spec_class, qp_burst, 1, MAX_BURST, "16KiB") },
+	[RP_KEY_CLASS_QP_BURST] = { "qp-burst",
+		SIZE(rp_spec_class, qp_burst, 1, MAX_BURST, "16KiB") },
 	[RP_KEY_CLASS_DCQCN] = { "dcqcn", SWITCH(rp_spec_class, dcqcn, "on"), .preset = "off" },
-	[RP_KEY_CLASS_SCHEDULER] = { "scheduler", .kind = RP_KIND_INTERFACE, AT(rp_spec_class, scheduler),
+	[RP_KEY_CLASS_SCHEDULER] = { "scheduler",
+		.kind = RP_KIND_INTERFACE, AT(rp_spec_class, scheduler),
 				 .max = 15, .choices = schedulers, .example = "spray" },
 };
 
@@ -79,13 +82,15 @@ static const struct rp_key match_keys[] = {
 			      .example = "10.0.0.0/16" },
 	[RP_KEY_MATCH_DEVICE] = { "device", TEXT(rp_spec_match, device, 63, "rxe0") },
 	[RP_KEY_MATCH_QP_TYPE] = { "qp-type", CHOICES(rp_spec_match, qp_types, qp_types, "[rc]") },
-	[RP_KEY_MATCH_OPCODE] = { "opcode", CHOICES(rp_spec_match, opcodes, opcodes, "[write, read]") },
+	[RP_KEY_MATCH_OPCODE] = { "opcode",
+		CHOICES(rp_spec_match, opcodes, opcodes, "[write, read]") },
 	[RP_KEY_MATCH_MESSAGE_MIN] = { "message-min",
 				   SIZE(rp_spec_match, message_min, 0, MAX_MESSAGE, "1MiB") },
 	[RP_KEY_MATCH_MESSAGE_MAX] = { "message-max",
 				   SIZE(rp_spec_match, message_max, 0, MAX_MESSAGE, "4KiB") },
 	[RP_KEY_MATCH_DSCP] = { "dscp", DSCP(rp_spec_match, dscp), .example = "26" },
-	[RP_KEY_MATCH_PATTERN] = { "pattern", CHOICES(rp_spec_match, patterns, patterns, "[all-to-all]") },
+	[RP_KEY_MATCH_PATTERN] = { "pattern",
+		CHOICES(rp_spec_match, patterns, patterns, "[all-to-all]") },
 };
 
 static const struct rp_schema match_schema = SCHEMA("match", match_keys, struct rp_spec_match);
@@ -101,10 +106,14 @@ static const struct rp_schema rule_schema = SCHEMA("rule", rule_keys, struct rp_
 static const struct rp_key admit_keys[] = {
 	[RP_KEY_ADMIT_PEERS] = { "peers", .kind = RP_KIND_PREFIX, AT(rp_spec_admit, peers),
 			     .items = RP_SPEC_PEERS_MAX, .example = "[10.0.0.0/16]" },
-	[RP_KEY_ADMIT_UNKNOWN_PEER] = { "unknown-peer", CHOICE(rp_spec_admit, unknown_peer, verdicts, "drop") },
-	[RP_KEY_ADMIT_MALFORMED] = { "malformed", CHOICE(rp_spec_admit, malformed, verdicts, "drop"), .preset = "drop" },
-	[RP_KEY_ADMIT_UNKNOWN_QP] = { "unknown-qp", CHOICE(rp_spec_admit, unknown_qp, verdicts, "drop"), .preset = "pass" },
-	[RP_KEY_ADMIT_LOCAL_SENDER] = { "local-sender", CHOICE(rp_spec_admit, local_sender, verdicts, "drop"), .preset = "drop" },
+	[RP_KEY_ADMIT_UNKNOWN_PEER] = { "unknown-peer",
+		CHOICE(rp_spec_admit, unknown_peer, verdicts, "drop") },
+	[RP_KEY_ADMIT_MALFORMED] = { "malformed",
+		CHOICE(rp_spec_admit, malformed, verdicts, "drop"), .preset = "drop" },
+	[RP_KEY_ADMIT_UNKNOWN_QP] = { "unknown-qp",
+		CHOICE(rp_spec_admit, unknown_qp, verdicts, "drop"), .preset = "pass" },
+	[RP_KEY_ADMIT_LOCAL_SENDER] = { "local-sender",
+		CHOICE(rp_spec_admit, local_sender, verdicts, "drop"), .preset = "drop" },
 };
 
 static const struct rp_schema admit_schema = {
@@ -115,38 +124,67 @@ static const struct rp_schema admit_schema = {
 static const struct rp_key pacing_keys[] = {
 	[RP_KEY_PACING_RATE] = { "rate", RATE(rp_spec_pacing, rate, "400Gbit") },
 	[RP_KEY_PACING_BURST] = { "burst", SIZE(rp_spec_pacing, burst, 1, MAX_BURST, "256KiB") },
+	[RP_KEY_PACING_HORIZON] = { "horizon", MS(rp_spec_pacing, horizon, 10, 60000, "2s"),
+				    .preset = "2s" },
 };
 
-static const struct rp_schema pacing_schema = SCHEMA("pacing", pacing_keys, struct rp_spec_pacing);
+static const struct rp_schema pacing_schema = {
+	.what = "pacing", .keys = pacing_keys, .count = COUNT(pacing_keys),
+	.size = sizeof(struct rp_spec_pacing), .presets = true,
+};
+
+static const struct rp_key patterns_keys[] = {
+	[RP_KEY_PATTERNS_WATCH] = { "watch", SWITCH(rp_spec_patterns, watch, "on"),
+				    .preset = "on" },
+	[RP_KEY_PATTERNS_WINDOW] = { "window",
+		US(rp_spec_patterns, window, 1000, 60000000, "100ms"),
+				     .preset = "100ms" },
+};
+
+static const struct rp_schema patterns_schema = {
+	.what = "patterns", .keys = patterns_keys, .count = COUNT(patterns_keys),
+	.size = sizeof(struct rp_spec_patterns), .presets = true,
+};
 
 static const struct rp_key dcqcn_keys[] = {
 	[RP_KEY_DCQCN_TIME_RESET] = { "rpg_time_reset",
-				  US(rp_spec_dcqcn, rpg_time_reset, 1, MAX_DCQCN_US, "300us"), .preset = "300us" },
+		US(rp_spec_dcqcn, rpg_time_reset, 1, MAX_DCQCN_US, "300us"), .preset = "300us" },
 	[RP_KEY_DCQCN_BYTE_RESET] = { "rpg_byte_reset", .zero = "off",
-				  SIZE(rp_spec_dcqcn, rpg_byte_reset, 1, U32, "32767B"), .preset = "32767B" },
-	[RP_KEY_DCQCN_THRESHOLD] = { "rpg_threshold", NUMBER(rp_spec_dcqcn, rpg_threshold, 1, 31, "1"), .preset = "1" },
-	[RP_KEY_DCQCN_AI_RATE] = { "rpg_ai_rate", RATE(rp_spec_dcqcn, rpg_ai_rate, "5Mbit"), .preset = "5Mbit" },
-	[RP_KEY_DCQCN_HAI_RATE] = { "rpg_hai_rate", RATE(rp_spec_dcqcn, rpg_hai_rate, "50Mbit"), .preset = "50Mbit" },
-	[RP_KEY_DCQCN_MIN_RATE] = { "rpg_min_rate", RATE(rp_spec_dcqcn, rpg_min_rate, "1Mbit"), .preset = "1Mbit" },
-	[RP_KEY_DCQCN_MAX_RATE] = { "rpg_max_rate", .zero = "auto", RATE(rp_spec_dcqcn, rpg_max_rate, "100Gbit"), .preset = "auto" },
+		SIZE(rp_spec_dcqcn, rpg_byte_reset, 1, U32, "32767B"), .preset = "32767B" },
+	[RP_KEY_DCQCN_THRESHOLD] = { "rpg_threshold",
+		NUMBER(rp_spec_dcqcn, rpg_threshold, 1, 31, "1"), .preset = "1" },
+	[RP_KEY_DCQCN_AI_RATE] = { "rpg_ai_rate",
+		RATE(rp_spec_dcqcn, rpg_ai_rate, "5Mbit"), .preset = "5Mbit" },
+	[RP_KEY_DCQCN_HAI_RATE] = { "rpg_hai_rate",
+		RATE(rp_spec_dcqcn, rpg_hai_rate, "50Mbit"), .preset = "50Mbit" },
+	[RP_KEY_DCQCN_MIN_RATE] = { "rpg_min_rate",
+		RATE(rp_spec_dcqcn, rpg_min_rate, "1Mbit"), .preset = "1Mbit" },
+	[RP_KEY_DCQCN_MAX_RATE] = { "rpg_max_rate",
+		.zero = "auto", RATE(rp_spec_dcqcn, rpg_max_rate, "100Gbit"), .preset = "auto" },
 	[RP_KEY_DCQCN_MIN_DEC_FAC] = { "rpg_min_dec_fac",
-				   NUMBER(rp_spec_dcqcn, rpg_min_dec_fac, 1, 100, "50"), .preset = "50" },
-	[RP_KEY_DCQCN_GD] = { "rpg_gd", NUMBER(rp_spec_dcqcn, rpg_gd, 1, 15, "11"), .preset = "11" },
-	[RP_KEY_DCQCN_TCP_G] = { "dce_tcp_g", NUMBER(rp_spec_dcqcn, dce_tcp_g, 1, 1023, "1019"), .preset = "1019" },
-	[RP_KEY_DCQCN_TCP_RTT] = { "dce_tcp_rtt", US(rp_spec_dcqcn, dce_tcp_rtt, 1, MAX_DCQCN_US, "1us"), .preset = "1us" },
+		NUMBER(rp_spec_dcqcn, rpg_min_dec_fac, 1, 100, "50"), .preset = "50" },
+	[RP_KEY_DCQCN_GD] = { "rpg_gd",
+		NUMBER(rp_spec_dcqcn, rpg_gd, 1, 15, "11"), .preset = "11" },
+	[RP_KEY_DCQCN_TCP_G] = { "dce_tcp_g",
+		NUMBER(rp_spec_dcqcn, dce_tcp_g, 1, 1023, "1019"), .preset = "1019" },
+	[RP_KEY_DCQCN_TCP_RTT] = { "dce_tcp_rtt",
+		US(rp_spec_dcqcn, dce_tcp_rtt, 1, MAX_DCQCN_US, "1us"), .preset = "1us" },
 	[RP_KEY_DCQCN_INITIAL_ALPHA] = { "initial_alpha_value",
-				     NUMBER(rp_spec_dcqcn, initial_alpha_value, 1, 1023, "1023"), .preset = "1023" },
+		NUMBER(rp_spec_dcqcn, initial_alpha_value, 1, 1023, "1023"), .preset = "1023" },
 	[RP_KEY_DCQCN_REDUCE_PERIOD] = { "rate_reduce_monitor_period",
 		US(rp_spec_dcqcn, rate_reduce_monitor_period, 1, MAX_DCQCN_US, "4us"), .preset = "4us" },
 	[RP_KEY_DCQCN_FIRST_CNP_RATE] = { "rate_to_set_on_first_cnp", .zero = "keep",
 		RATE(rp_spec_dcqcn, rate_to_set_on_first_cnp, "10Gbit"), .preset = "keep" },
-	[RP_KEY_DCQCN_CLAMP] = { "clamp_tgt_rate", SWITCH(rp_spec_dcqcn, clamp_tgt_rate, "off"), .preset = "off" },
+	[RP_KEY_DCQCN_CLAMP] = { "clamp_tgt_rate",
+		SWITCH(rp_spec_dcqcn, clamp_tgt_rate, "off"), .preset = "off" },
 	[RP_KEY_DCQCN_CLAMP_AFTER_TIME] = { "clamp_tgt_rate_after_time_inc",
 		SWITCH(rp_spec_dcqcn, clamp_tgt_rate_after_time_inc, "on"), .preset = "on" },
 	[RP_KEY_DCQCN_CNP_INTERVAL] = { "min_time_between_cnps",
 		US(rp_spec_dcqcn, min_time_between_cnps, 0, MAX_DCQCN_US, "4us"), .preset = "4us" },
-	[RP_KEY_DCQCN_CNP_DSCP] = { "cnp_dscp", DSCP(rp_spec_dcqcn, cnp_dscp), .example = "48", .preset = "48" },
-	[RP_KEY_DCQCN_CNP_PCP] = { "cnp_802p_prio", NUMBER(rp_spec_dcqcn, cnp_802p_prio, 0, 7, "6"), .preset = "6" },
+	[RP_KEY_DCQCN_CNP_DSCP] = { "cnp_dscp",
+		DSCP(rp_spec_dcqcn, cnp_dscp), .example = "48", .preset = "48" },
+	[RP_KEY_DCQCN_CNP_PCP] = { "cnp_802p_prio",
+		NUMBER(rp_spec_dcqcn, cnp_802p_prio, 0, 7, "6"), .preset = "6" },
 };
 
 static const struct rp_schema dcqcn_schema = {
@@ -163,7 +201,8 @@ static const struct rp_schema port_schema = SCHEMA("port", port_keys, struct rp_
 
 static const struct rp_key secret_keys[] = {
 	[RP_KEY_SECRET_ID] = { "id", NUMBER(rp_spec_secret, id, 0, 255, "1"), .required = true },
-	[RP_KEY_SECRET_FILE] = { "secret-file", TEXT(rp_spec_secret, file, 255, "/etc/rocepath/key"),
+	[RP_KEY_SECRET_FILE] = { "secret-file",
+		TEXT(rp_spec_secret, file, 255, "/etc/rocepath/key"),
 			     .required = true },
 };
 
@@ -173,13 +212,15 @@ static const struct rp_key device_keys[] = {
 	[RP_KEY_DEVICE_NAME] = { "name", INTERFACE(rp_spec_device, name, "rp0"), .required = true },
 	[RP_KEY_DEVICE_PORTS] = { "ports", MAP(rp_spec_device, ports, port_schema), .items = 32,
 			      .example = "[eth0, eth1]" },
-	[RP_KEY_DEVICE_ADDRESSES] = { "addresses", TEXT(rp_spec_device, addresses, 63, "[10.0.0.1/24]"),
+	[RP_KEY_DEVICE_ADDRESSES] = { "addresses",
+		TEXT(rp_spec_device, addresses, 63, "[10.0.0.1/24]"),
 				  .items = 16 },
 	[RP_KEY_DEVICE_KEY] = { "key", MAP(rp_spec_device, key, secret_schema) },
 	[RP_KEY_DEVICE_SCHEDULER] = { "scheduler", .kind = RP_KIND_INTERFACE,
 				  AT(rp_spec_device, scheduler), .max = 15,
 				  .choices = schedulers, .example = "spray" },
-	[RP_KEY_DEVICE_ENTROPY] = { "entropy", CHOICE(rp_spec_device, entropy, entropies, "sport") },
+	[RP_KEY_DEVICE_ENTROPY] = { "entropy",
+		CHOICE(rp_spec_device, entropy, entropies, "sport") },
 	[RP_KEY_DEVICE_EVS] = { "evs", NUMBER(rp_spec_device, evs, 1, 256, "16") },
 	[RP_KEY_DEVICE_GAP_TIMEOUT] = { "gap-timeout", .zero = "auto",
 				    US(rp_spec_device, gap_timeout, 0, MAX_GAP_US, "3ms") },
@@ -213,10 +254,12 @@ static const struct rp_key policy_keys[] = {
 	[RP_KEY_POLICY_DEVICES] = { "devices", MAP(rp_spec, devices, device_schema), .items = 16 },
 	[RP_KEY_POLICY_INTERFACES] = { "interfaces", INTERFACE(rp_spec, interfaces, "[eth0]"),
 				   .items = 64 },
-	[RP_KEY_POLICY_MARK_MASK] = { "mark-mask", NUMBER(rp_spec, mark_mask, 1, U32, "0x3f00"), .preset = "0x3f00" },
+	[RP_KEY_POLICY_MARK_MASK] = { "mark-mask",
+		NUMBER(rp_spec, mark_mask, 1, U32, "0x3f00"), .preset = "0x3f00" },
 	[RP_KEY_POLICY_ADMIT] = { "admit", MAP(rp_spec, admit, admit_schema) },
 	[RP_KEY_POLICY_PACING] = { "pacing", MAP(rp_spec, pacing, pacing_schema) },
 	[RP_KEY_POLICY_DCQCN] = { "dcqcn", MAP(rp_spec, dcqcn, dcqcn_schema) },
+	[RP_KEY_POLICY_PATTERNS] = { "patterns", MAP(rp_spec, patterns, patterns_schema) },
 	[RP_KEY_POLICY_CLASSES] = { "classes", MAP(rp_spec, classes, class_schema),
 				.items = RP_SPEC_CLASSES_MAX },
 	[RP_KEY_POLICY_DEFAULT_CLASS] = { "default-class", NAME(rp_spec, default_class, "bulk") },
