@@ -169,6 +169,38 @@ static const struct rp_verb check_verbs[] = {
 	  .subject = RP_ARG_FILE, KEYWORDS(check), .run = rp_check },
 };
 
+static const struct rp_verb apply_verbs[] = {
+	{ .name = "", .help = "make a policy the one in force, and print what changed",
+	  .subject = RP_ARG_FILE, .run = rp_policy_apply },
+};
+
+static const struct rp_keyword try[] = {
+	{ .name = "timeout", .type = RP_ARG_SECONDS, .min = 1, .max = 86400, .example = "120s",
+	  .help = "put the one before back after that, unless Enter is pressed" },
+};
+
+static const struct rp_verb try_verbs[] = {
+	{ .name = "", .help = "apply a policy, and put the one before back unless it is confirmed",
+	  .subject = RP_ARG_FILE, .subject_required = true, KEYWORDS(try), .run = rp_policy_try },
+};
+
+static const struct rp_verb diff_verbs[] = {
+	{ .name = "", .help = "what apply would change", .subject = RP_ARG_FILE,
+	  .run = rp_policy_diff },
+};
+
+static const struct rp_keyword show[] = { EFFECTIVE("with all defaults") };
+
+static const struct rp_verb show_verbs[] = {
+	{ .name = "", .help = "the policy in force, as a file that apply takes", KEYWORDS(show),
+	  .run = rp_policy_show },
+};
+
+static const struct rp_verb clean_verbs[] = {
+	{ .name = "", .help = "take the policy out of force and put back what was before",
+	  .run = rp_policy_clean },
+};
+
 static const struct rp_keyword monitor[] = { DEV(ROCEPATH_A_EVENT_DEVICE, false) };
 
 static const struct rp_verb monitor_verbs[] = {
@@ -196,6 +228,11 @@ static const struct rp_object objects[] = {
 	{ "class", "schedulers of classes of traffic", VERBS(class_verbs) },
 	{ "stats", "counters, one for each reason", VERBS(stats_verbs) },
 	{ "check", "whether a policy is right", VERBS(check_verbs) },
+	{ "apply", "make a policy the one in force", VERBS(apply_verbs) },
+	{ "try", "apply, and go back unless it is confirmed", VERBS(try_verbs) },
+	{ "diff", "what apply would change", VERBS(diff_verbs) },
+	{ "show", "the policy in force", VERBS(show_verbs) },
+	{ "clean", "no policy", VERBS(clean_verbs) },
 	{ "monitor", "events", VERBS(monitor_verbs) },
 	{ "version", "what there is", VERBS(version_verbs) },
 	{ "help", "more of this", VERBS(help_verbs) },

@@ -510,3 +510,35 @@ int rp_qdisc_delete(struct rp_rtnl *rtnl, int ifindex, uint32_t parent, struct r
 	qdisc_request(rtnl, RTM_DELQDISC, 0, ifindex, parent, &tc);
 	return explain(rtnl, transact(rtnl, NULL, NULL), name_of(ifindex, name), error);
 }
+
+static int take_filter(const struct nlmsghdr *nlh, void *data)
+{
+	const struct tcmsg *tc = mnl_nlmsg_get_payload(nlh);
+
+	/* each chain and priority is named once without a filter */
+	if (tc->tcm_handle)
+		*(bool *)data = true;
+	return MNL_CB_OK;
+}
+
+/**
+ * rp_clsact_has_filters() - whether anybody has filters on a clsact
+ * @rtnl: the socket
+ * @ifindex: of a netdevice
+ */
+bool rp_clsact_has_filters(struct rp_rtnl *rtnl, int ifindex)
+{
+	static const uint32_t hooks[] = {
+		TC_H_MAKE(TC_H_CLSACT, TC_H_MIN_INGRESS), TC_H_MAKE(TC_H_CLSACT, TC_H_MIN_EGRESS),
+	};
+	bool found = false;
+	struct tcmsg *tc;
+
+	for (unsigned int i = 0; i < sizeof(hooks) / sizeof(hooks[0]); i++) {
+		request(rtnl, RTM_GETTFILTER, NLM_F_DUMP, sizeof(*tc), (void **)&tc);
+		tc->tcm_ifindex = ifindex;
+		tc->tcm_parent = hooks[i];
+		transact(rtnl, take_filter, &found);
+	}
+	return found;
+}

@@ -80,5 +80,6 @@ int rp_qdisc_put_mq(struct rp_rtnl *rtnl, int ifindex, uint32_t handle, struct r
 int rp_qdisc_put_fq(struct rp_rtnl *rtnl, int ifindex, uint32_t parent, uint64_t horizon_us,
 		    struct rp_error *error);
 int rp_qdisc_delete(struct rp_rtnl *rtnl, int ifindex, uint32_t parent, struct rp_error *error);
+bool rp_clsact_has_filters(struct rp_rtnl *rtnl, int ifindex);
 
 #endif /* ROCEPATH_USER_RTNL_H */

@@ -124,8 +124,8 @@ static const struct rp_schema admit_schema = {
 static const struct rp_key pacing_keys[] = {
 	[RP_KEY_PACING_RATE] = { "rate", RATE(rp_spec_pacing, rate, "400Gbit") },
 	[RP_KEY_PACING_BURST] = { "burst", SIZE(rp_spec_pacing, burst, 1, MAX_BURST, "256KiB") },
-	[RP_KEY_PACING_HORIZON] = { "horizon", MS(rp_spec_pacing, horizon, 10, 60000, "2s"),
-				    .preset = "2s" },
+	[RP_KEY_PACING_HORIZON] = { "horizon", MS(rp_spec_pacing, horizon, 10, 60000, "8s"),
+				    .preset = "8s" },
 };
 
 static const struct rp_schema pacing_schema = {
