@@ -29,7 +29,7 @@
 #define RP_SIZE_BOUNDS_MAX	15
 #define RP_NAME_LEN		32
 #define RP_GLOB_LEN		128
-#define RP_CGROUP_LEN		256
+#define RP_CGROUP_LEN		384
 #define RP_COMM_LEN		16
 #define RP_DEVICE_LEN		32
 #define RP_JOBS_MAX		1024
@@ -174,7 +174,7 @@ struct rp_rule {
 
 /**
  * struct rp_rate - a rate and what follows from it
- * @rate_bytes_per_s: 0: not paced
+ * @rate_bytes_per_s: of the applications' data, headers not counted; 0: not paced
  * @burst_bytes: may leave at once after a pause
  * @burst_ns: derived: how long @burst_bytes take
  * @ns_per_byte_q20: derived: nanoseconds a byte, times 2^20
@@ -234,10 +234,11 @@ struct rp_class {
  * @dce_tcp_g: weight of the old alpha, of 1024
  * @dce_tcp_rtt_us: time between two updates of alpha
  * @initial_alpha_value: 0 to 1023
- * @rate_to_set_on_first_cnp_bytes_per_s: 0: that which it had
+ * @rate_to_set_on_first_cnp_bytes_per_s: 0: the first cut is as the others, of the greatest rate
  * @rate_reduce_monitor_period_us: at most one cut in that time
- * @clamp_tgt_rate: each cut lowers the target rate to the current one
- * @clamp_tgt_rate_after_time_inc: only the first cut after an increase by time does
+ * @clamp_tgt_rate: each cut sets the target rate to the rate before it; else only the first cut
+ *	after an increase by bytes does
+ * @clamp_tgt_rate_after_time_inc: and the first one after an increase by time
  * @min_time_between_cnps_us: for each QP; a CNP that comes sooner does not count
  * @cnp_dscp: of the CNPs that are made here
  * @cnp_802p_prio: their 802.1p priority
@@ -429,6 +430,43 @@ struct rp_wire_qp {
 	u32 ifindex;
 };
 
+/**
+ * rp_udp_source_port() - what soft-RoCE and most hardware take for a QP
+ * @flow_label: of its address handle
+ * @qpn: its number
+ * @remote_qpn: that of its peer
+ */
+static inline u16 rp_udp_source_port(u32 flow_label, u32 qpn, u32 remote_qpn)
+{
+	u64 v = (u64)qpn * remote_qpn;
+
+	if (!flow_label) {
+		v ^= v >> 20;
+		v ^= v >> 40;
+		flow_label = v & 0xfffff;
+	}
+	return ((flow_label & 0x3fff) ^ (flow_label & 0xfc000) >> 14) | 0xc000;
+}
+
+/**
+ * rp_wire_qp_learn() - where the tool puts into qp_tx a QP whose peer it does not know
+ * @ifindex: the netdevice that the QP sends by
+ * @remote_qpn: destination QPN
+ * @source_port: UDP
+ *
+ * The first packet of the QP moves it to the place for its peer. No address begins so.
+ */
+static inline struct rp_wire_qp rp_wire_qp_learn(u32 ifindex, u32 remote_qpn, u16 source_port)
+{
+	struct rp_wire_qp key = {
+		.address = { { 0xff, 0xff, [14] = source_port >> 8, [15] = source_port & 0xff } },
+		.qpn = remote_qpn,
+		.ifindex = ifindex,
+	};
+
+	return key;
+}
+
 /** enum rp_dcqcn_why - why a QP has the rate that it has */
 enum rp_dcqcn_why {
 	RP_DCQCN_UNLIMITED,
@@ -477,7 +515,9 @@ struct rp_dcqcn {
  * @job: as in struct rp_qp
  * @job_peer: the same
  * @busy: the rate machine is being moved
- * @next_ns: when its next packet may leave
+ * @socket_cookie: of the socket that it was seen to send by, which is the RDMA stack's
+ * @next_ns: when its next packet may leave by its own rate
+ * @fair_ns: and by its share of the class, see bpf/pace.h
  * @message_bytes: of the running message, so far
  * @message_size_bytes: of the running message, in all, where its first packet said so
  * @backlog_window: the last window in which it was found waiting, see bpf/pace.h
@@ -494,7 +534,9 @@ struct rp_qp_tx {
 	u32 job;
 	u32 job_peer;
 	u32 busy;
+	u64 socket_cookie;
 	u64 next_ns;
+	u64 fair_ns;
 	u64 message_bytes;
 	u64 message_size_bytes;
 	u64 backlog_window;
@@ -558,8 +600,6 @@ struct rp_job_peer {
  * @rx_messages: received
  * @tx_bursts: runs of messages to one host
  * @echoes: runs after which that host was heard from before another one was sent to
- * @tx_largest_bytes: to the host that got most
- * @rx_largest_bytes: from the host that sent most
  */
 struct rp_job_window {
 	u32 tx_peers;
@@ -572,8 +612,6 @@ struct rp_job_window {
 	u64 rx_messages;
 	u64 tx_bursts;
 	u64 echoes;
-	u64 tx_largest_bytes;
-	u64 rx_largest_bytes;
 };
 
 /**
@@ -588,6 +626,8 @@ struct rp_job_window {
  * @burst_heard: it was heard from since
  * @window_start_ns: of the running window
  * @windows: that were closed
+ * @tx_messages: since the job began
+ * @rx_messages: since the job began
  * @tx_bursts: since the job began
  * @echoes: since the job began
  * @tx_bursts_seen: at the end of the last window
@@ -609,6 +649,8 @@ struct rp_job {
 	u32 pad;
 	u64 window_start_ns;
 	u64 windows;
+	u64 tx_messages;
+	u64 rx_messages;
 	u64 tx_bursts;
 	u64 echoes;
 	u64 tx_bursts_seen;

@@ -35,7 +35,6 @@ typedef _Bool bool;
 #define true 1
 #define false 0
 #define NULL ((void *)0)
-#define offsetof(type, member) __builtin_offsetof(type, member)
 #define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
 #define min(a, b) ((a) < (b) ? (a) : (b))
 #define max(a, b) ((a) > (b) ? (a) : (b))
