@@ -16,7 +16,6 @@
  * PACKET_QDISC_BYPASS, and AF_XDP, which pass tc by; both want CAP_NET_RAW.
  */
 #include <linux/pkt_cls.h>
-#include <bpf/bpf_core_read.h>
 
 #include "cnp.h"
 #include "dcqcn.h"
@@ -27,6 +26,8 @@
 #include "parse.h"
 #include "rules.h"
 #include "wire.h"
+
+#include <bpf/bpf_core_read.h>
 
 #define SOCK_DGRAM 2
 

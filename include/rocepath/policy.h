@@ -719,6 +719,8 @@ struct rp_counter {
 	X(cnp_received, 0, "CNPs that counted") \
 	X(cnp_unknown_qp, 1, "CNPs for no QP of that peer") \
 	X(cnp_too_soon, 1, "CNPs sooner after the last one than allowed") \
+	X(cnp_ignored, 1, "CNPs for a QP whose class has no DCQCN") \
+	X(cnp_lock_missed, 1, "CNPs that found the rate machine busy") \
 	X(qp_created, 0, "QPs that were made") \
 	X(qp_destroyed, 0, "QPs that were destroyed") \
 	X(qp_table_full, 0, "QPs without a place in the census") \
