@@ -158,9 +158,9 @@ static __always_inline u64 egress_message_size(const struct rp_packet *p, struct
 	if (!tx || p->kind != RP_KIND_DATA)
 		return size;
 	if (reth)
-		tx->message_size_bytes = size;
-	else if ((p->opcode & 0x1f) == RP_OP_SEND_FIRST)
-		tx->message_size_bytes = 0;
+		return tx->message_size_bytes = size;
+	if (rp_begins_message(p->opcode))
+		return tx->message_size_bytes = data;
 	/* of a SEND only what was sent is known */
 	return max(tx->message_size_bytes, tx->message_bytes + data);
 }
@@ -488,7 +488,7 @@ __noinline int egress_packet(struct __sk_buff *skb)
 SEC("tc")
 int egress(struct __sk_buff *skb)
 {
-	if (unlikely(skb->mark == RP_CNP_MARK && !skb->sk)) {
+	if (unlikely(skb->mark == RP_CNP_MARK) && (trust_senders || !skb->sk)) {
 		u16 proto = 0;
 
 		bpf_skb_load_bytes(skb, ETH_HLEN - 2, &proto, sizeof(proto));

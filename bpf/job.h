@@ -23,7 +23,7 @@ __weak __noinline int rp_job_message(u32 index, u32 peer, u32 sent, u64 bytes, u
 static __always_inline void rp_job_packet(u64 *message, u32 index, u32 peer, bool sent, u8 opcode,
 					  u32 payload, u64 window_ns)
 {
-	u64 bytes = *message + payload;
+	u64 bytes = rp_begins_message(opcode) ? payload : *message + payload;
 
 	if (!rp_ends_message(opcode)) {
 		*message = bytes;

@@ -20,6 +20,8 @@
 #include <rocepath/opcodes.h>
 #include <rocepath/policy.h>
 
+#include "roce_packet.h"
+
 #define VLAN_DEPTH 2
 #define VLAN_LEN 4
 #define IP4_FRAGMENT 0x3fff
@@ -31,58 +33,6 @@
 #define IP6_EXTENSIONS 8
 /* where headers begin at most: VLAN tags, IPv4 options, or the longest chain that is followed */
 #define OFFSET_MASK 0x3fff
-
-/**
- * enum rp_verdict - what a frame is
- * @RP_ROCE_FRAME: a whole RoCEv2 packet
- * @RP_OTHER: not RoCE
- * @RP_MALFORMED: UDP 4791 with lengths or versions that no RoCE sender makes
- * @RP_FRAGMENT: the first fragment of UDP 4791: the stack would put it together
- * @RP_EXTENDED: IPv6 with extension headers, UDP 4791 behind them, or more of them than are
- *	followed
- */
-enum rp_verdict {
-	RP_ROCE_FRAME,
-	RP_OTHER,
-	RP_MALFORMED,
-	RP_FRAGMENT,
-	RP_EXTENDED,
-};
-
-/**
- * struct rp_packet - where things are in one frame, offsets from its first byte
- * @source: source address
- * @destination: destination address
- * @l3: IP header
- * @bth: BTH
- * @icrc: ICRC
- * @qpn: destination QPN
- * @psn: PSN
- * @kind: what it is, as in struct rp_roce
- * @ipv6: IPv6, else IPv4
- * @tos: DSCP and ECN
- * @opcode: BTH opcode
- * @syndrome: AETH syndrome, where @kind is ACK or NAK
- * @source_port: UDP source port
- * @extended: of a datagram its source QPN, of what begins with a RETH its length of data, else 0;
- *	only where the parser was asked for it
- */
-struct rp_packet {
-	struct rp_address source;
-	struct rp_address destination;
-	u32 l3;
-	u32 bth;
-	u32 icrc;
-	u32 qpn;
-	u32 psn;
-	enum rp_kind kind;
-	bool ipv6;
-	u8 tos;
-	u8 opcode;
-	u8 syndrome;
-	u16 source_port;
-	u32 extended;
-};
 
 /**
  * struct rp_frame - the bytes to parse
@@ -400,6 +350,16 @@ static __always_inline u32 rp_payload(const struct rp_packet *p)
 	1u << RP_OP_WRITE_ONLY | 1u << RP_OP_WRITE_ONLY_IMM | 1u << RP_OP_READ_RESPONSE_LAST | \
 	1u << RP_OP_READ_RESPONSE_ONLY | 1u << RP_OP_ATOMIC_ACK | 1u << RP_OP_SEND_LAST_INV | \
 	1u << RP_OP_SEND_ONLY_INV)
+
+/* The first packet of a longer one; what was counted of one that never ended is forgotten. */
+#define RP_BEGINS_MESSAGE ( \
+	1u << RP_OP_SEND_FIRST | 1u << RP_OP_WRITE_FIRST | 1u << RP_OP_READ_RESPONSE_FIRST)
+
+/** rp_begins_message() - do more packets of the message follow, and none came before? */
+static __always_inline bool rp_begins_message(u8 opcode)
+{
+	return RP_BEGINS_MESSAGE >> (opcode & 0x1f) & 1;
+}
 
 /** rp_ends_message() - is it the last packet of a message? */
 static __always_inline bool rp_ends_message(u8 opcode)
