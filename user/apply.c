@@ -32,23 +32,39 @@ int rp_policy_apply(struct rp_cli *cli, const struct rp_args *args)
 	return ret;
 }
 
-/* does not depend on the terminal, nor on the process that waits there */
-static int guard(int confirmed, unsigned int seconds, struct rp_spec *before)
+/* what the one who waits at the terminal tells the guard; its end says that it is gone */
+enum {
+	APPLIED = 'a',	/* the time runs */
+	KEEP = 'k',
+};
+
+static void ignore_signals(void)
 {
-	struct pollfd poll_fd = { .fd = confirmed, .events = POLLIN };
-	char byte;
-	int got;
+	static const int signals[] = { SIGHUP, SIGINT, SIGTERM, SIGPIPE };
+
+	for (unsigned int i = 0; i < sizeof(signals) / sizeof(signals[0]); i++)
+		signal(signals[i], SIG_IGN);
+}
+
+/* does not depend on the terminal, nor on the process that waits there */
+static int guard(int told, unsigned int seconds, struct rp_spec *before)
+{
+	struct pollfd poll_fd = { .fd = told, .events = POLLIN };
+	int timeout_ms = -1, got;
+	char what;
 
 	setsid();
-	signal(SIGHUP, SIG_IGN);
-	signal(SIGINT, SIG_IGN);
-	signal(SIGTERM, SIG_IGN);
-	signal(SIGPIPE, SIG_IGN);
-	do
-		got = poll(&poll_fd, 1, seconds * 1000);
-	while (got < 0 && errno == EINTR);
-	if (got > 0 && read(confirmed, &byte, 1) == 1)
-		return RP_EXIT_OK;
+	ignore_signals();
+	for (;;) {
+		got = poll(&poll_fd, 1, timeout_ms);
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got <= 0 || read(told, &what, 1) != 1)
+			break;
+		if (what == KEEP)
+			return RP_EXIT_OK;
+		timeout_ms = seconds * 1000;
+	}
 	rp_complain("not confirmed: the policy before is put back");
 	return (before ? rp_apply(before) : rp_remove()) ? RP_EXIT_USAGE : RP_EXIT_FAILURE;
 }
@@ -69,36 +85,50 @@ static bool wait_for_enter(pid_t child, unsigned int seconds)
 	return false;
 }
 
-static int try_until(unsigned int seconds, struct rp_spec *before)
+static bool tell(int fd, char what)
 {
-	int pipe_fds[2], status;
-	pid_t child;
-	bool keep;
+	return write(fd, &what, 1) == 1;
+}
 
-	if (pipe(pipe_fds)) {
-		rp_complain("pipe: %s", strerror(errno));
+/* returns an exit code; @fd: to the guard */
+static int apply_and_wait(struct rp_spec *spec, pid_t child, int fd, unsigned int seconds)
+{
+	if (rp_apply(spec)) {
+		tell(fd, KEEP);
 		return RP_EXIT_FAILURE;
 	}
 	fflush(stdout);
-	child = fork();
-	if (!child) {
-		close(pipe_fds[1]);
-		_exit(guard(pipe_fds[0], seconds, before));
-	}
-	close(pipe_fds[0]);
-	if (child < 0) {
-		rp_complain("fork: %s; the policy before is put back", strerror(errno));
-		return before ? rp_apply(before) : rp_remove(), RP_EXIT_FAILURE;
-	}
-	keep = wait_for_enter(child, seconds);
-	signal(SIGPIPE, SIG_IGN);
-	if (keep && write(pipe_fds[1], "\n", 1) != 1)
-		keep = false;
-	close(pipe_fds[1]);
-	if (waitpid(child, &status, 0) != child || !WIFEXITED(status) || WEXITSTATUS(status))
+	if (!tell(fd, APPLIED) || !wait_for_enter(child, seconds) || !tell(fd, KEEP))
 		return RP_EXIT_FAILURE;
 	rp_complain("kept");
 	return RP_EXIT_OK;
+}
+
+/* the guard is there before the policy is, so that nothing can come between */
+static int try_policy(struct rp_spec *spec, struct rp_spec *before, unsigned int seconds)
+{
+	int fds[2], ret, status;
+	pid_t child;
+
+	if (pipe(fds)) {
+		rp_complain("pipe: %s", strerror(errno));
+		return RP_EXIT_FAILURE;
+	}
+	child = fork();
+	if (child < 0) {
+		rp_complain("fork: %s", strerror(errno));
+		return RP_EXIT_FAILURE;
+	}
+	if (!child) {
+		close(fds[1]);
+		_exit(guard(fds[0], seconds, before));
+	}
+	close(fds[0]);
+	signal(SIGPIPE, SIG_IGN);
+	ret = apply_and_wait(spec, child, fds[1], seconds);
+	close(fds[1]);
+	waitpid(child, &status, 0);
+	return ret;
 }
 
 /**
@@ -117,9 +147,7 @@ int rp_policy_try(struct rp_cli *cli, const struct rp_args *args)
 	if (!spec)
 		return RP_EXIT_FAILURE;
 	before = rp_in_force_quiet();
-	ret = rp_apply(spec);
-	if (!ret)
-		ret = try_until(timeout ? timeout->number : TIMEOUT_DEFAULT, before);
+	ret = try_policy(spec, before, timeout ? timeout->number : TIMEOUT_DEFAULT);
 	rp_spec_release(before);
 	rp_spec_release(spec);
 	return ret;

@@ -8,6 +8,7 @@
 #include <libmnl/libmnl.h>
 #include <linux/if_addr.h>
 #include <linux/if_link.h>
+#include <linux/pkt_cls.h>
 #include <linux/pkt_sched.h>
 #include <linux/rtnetlink.h>
 #include <net/if_arp.h>
@@ -511,34 +512,86 @@ int rp_qdisc_delete(struct rp_rtnl *rtnl, int ifindex, uint32_t parent, struct r
 	return explain(rtnl, transact(rtnl, NULL, NULL), name_of(ifindex, name), error);
 }
 
+struct walk {
+	struct rp_filters *filters;
+	bool egress;
+};
+
+static void take_options(struct rp_filter *filter, const struct nlattr *options)
+{
+	const struct nlattr *attr;
+
+	mnl_attr_for_each_nested(attr, options)
+		if (mnl_attr_get_type(attr) == TCA_BPF_ID)
+			filter->program = mnl_attr_get_u32(attr);
+}
+
 static int take_filter(const struct nlmsghdr *nlh, void *data)
 {
 	const struct tcmsg *tc = mnl_nlmsg_get_payload(nlh);
+	const struct walk *walk = data;
+	struct rp_filters *filters = walk->filters;
+	const struct nlattr *attr, *options = NULL;
+	struct rp_filter *filter, *grown;
 
-	/* each chain and priority is named once without a filter */
-	if (tc->tcm_handle)
-		*(bool *)data = true;
+	/* each priority is named once without a filter */
+	if (!tc->tcm_handle)
+		return MNL_CB_OK;
+	grown = reallocarray(filters->at, filters->count + 1, sizeof(*grown));
+	if (!grown) {
+		errno = ENOMEM;
+		return MNL_CB_ERROR;
+	}
+	filters->at = grown;
+	filter = &filters->at[filters->count++];
+	*filter = (struct rp_filter){
+		.egress = walk->egress, .handle = tc->tcm_handle,
+		.priority = TC_H_MAJ(tc->tcm_info) >> 16, .protocol = TC_H_MIN(tc->tcm_info),
+	};
+	mnl_attr_for_each(attr, nlh, sizeof(*tc))
+		if (mnl_attr_get_type(attr) == TCA_KIND)
+			copy_kind(filter->kind, attr);
+		else if (mnl_attr_get_type(attr) == TCA_OPTIONS)
+			options = attr;
+	if (options && !strcmp(filter->kind, "bpf"))
+		take_options(filter, options);
 	return MNL_CB_OK;
 }
 
 /**
- * rp_clsact_has_filters() - whether anybody has filters on a clsact
+ * rp_filters_read() - read the filters on a clsact
  * @rtnl: the socket
  * @ifindex: of a netdevice
+ * @filters: empty; stays so where there is no clsact
+ * @error: why not
+ *
+ * Return: 0 or a negative error number.
  */
-bool rp_clsact_has_filters(struct rp_rtnl *rtnl, int ifindex)
+int rp_filters_read(struct rp_rtnl *rtnl, int ifindex, struct rp_filters *filters,
+		    struct rp_error *error)
 {
-	static const uint32_t hooks[] = {
-		TC_H_MAKE(TC_H_CLSACT, TC_H_MIN_INGRESS), TC_H_MAKE(TC_H_CLSACT, TC_H_MIN_EGRESS),
-	};
-	bool found = false;
-	struct tcmsg *tc;
+	char name[IF_NAMESIZE];
+	int err = 0;
 
-	for (unsigned int i = 0; i < sizeof(hooks) / sizeof(hooks[0]); i++) {
+	for (int egress = 0; !err && egress < 2; egress++) {
+		struct walk walk = { filters, egress };
+		struct tcmsg *tc;
+
 		request(rtnl, RTM_GETTFILTER, NLM_F_DUMP, sizeof(*tc), (void **)&tc);
 		tc->tcm_ifindex = ifindex;
-		tc->tcm_parent = hooks[i];
-		transact(rtnl, take_filter, &found);
+		tc->tcm_parent = TC_H_MAKE(TC_H_CLSACT,
+					   egress ? TC_H_MIN_EGRESS : TC_H_MIN_INGRESS);
+		err = transact(rtnl, take_filter, &walk);
 	}
-	return found;
+	return explain(rtnl, err, name_of(ifindex, name), error);
+}
+
+/**
+ * rp_filters_drop() - free what rp_filters_read() read
+ * @filters: all
+ */
+void rp_filters_drop(struct rp_filters *filters)
+{
+	free(filters->at);
+	*filters = (struct rp_filters){ 0 };
 }

@@ -56,6 +56,29 @@ struct rp_qdiscs {
 	unsigned int count;
 };
 
+/**
+ * struct rp_filter - a filter on a clsact
+ * @egress: and not ingress
+ * @priority: of it
+ * @handle: in its priority
+ * @protocol: in network order
+ * @program: id of its BPF program, 0: it has none
+ * @kind: "bpf", "flower"
+ */
+struct rp_filter {
+	bool egress;
+	uint32_t priority;
+	uint32_t handle;
+	uint16_t protocol;
+	uint32_t program;
+	char kind[RP_KIND_LEN];
+};
+
+struct rp_filters {
+	struct rp_filter *at;
+	unsigned int count;
+};
+
 struct rp_rtnl;
 
 struct rp_rtnl *rp_rtnl_new(struct rp_error *error);
@@ -80,6 +103,8 @@ int rp_qdisc_put_mq(struct rp_rtnl *rtnl, int ifindex, uint32_t handle, struct r
 int rp_qdisc_put_fq(struct rp_rtnl *rtnl, int ifindex, uint32_t parent, uint64_t horizon_us,
 		    struct rp_error *error);
 int rp_qdisc_delete(struct rp_rtnl *rtnl, int ifindex, uint32_t parent, struct rp_error *error);
-bool rp_clsact_has_filters(struct rp_rtnl *rtnl, int ifindex);
+int rp_filters_read(struct rp_rtnl *rtnl, int ifindex, struct rp_filters *filters,
+		    struct rp_error *error);
+void rp_filters_drop(struct rp_filters *filters);
 
 #endif /* ROCEPATH_USER_RTNL_H */

@@ -24,6 +24,7 @@
 #include <bpf/libbpf.h>
 
 #include "apply.h"
+#include "census.h"
 #include "compile.h"
 #include "devices.h"
 #include "hooks.h"
@@ -38,8 +39,9 @@
  * @rtnl: a socket
  * @maps: those of the new policy
  * @programs: of it
- * @staged: there is something in the stage of the pins
+ * @loaded: the programs are new
  * @fresh: the maps are new, too
+ * @staged: there is something in the stage of the pins
  * @old_programs: those that are pinned, to go back to
  * @old: the policy in force
  * @before: what it was made from, or NULL
@@ -53,8 +55,9 @@ struct transaction {
 	struct rp_rtnl *rtnl;
 	struct rp_maps maps;
 	struct rp_programs programs;
-	bool staged;
+	bool loaded;
 	bool fresh;
+	bool staged;
 	struct rp_programs old_programs;
 	struct rp_policy *old;
 	struct rp_spec *before;
@@ -168,12 +171,18 @@ static int open_programs(struct transaction *t)
 	if (!t->fresh && rp_programs_current(&t->programs))
 		return 0;
 	rp_programs_close(&t->programs);
+	t->loaded = true;
 	t->staged = true;
 	if (rp_programs_load(&t->programs, &t->maps, t->fresh, &error))
 		return complain(&error);
-	if (t->fresh)
-		carry_over(t);
-	return 0;
+	if (!t->fresh)
+		return 0;
+	carry_over(t);
+	if (t->before)
+		return 0;
+	/* without a policy they let all pass: so what is done next is written down for good */
+	t->staged = false;
+	return rp_pins_commit(&error) ? complain(&error) : 0;
 }
 
 static uint64_t speed_of(const char *name)
@@ -230,15 +239,13 @@ static int prepare(struct transaction *t, const struct rp_spec *spec, const char
 }
 
 /* where somebody has a qdisc of his own the policy is in force, but does not pace */
-static int pace(struct transaction *t, const struct rp_hook *hook, const struct rp_qdiscs *qdiscs)
+static void pace(struct transaction *t, const struct rp_hook *hook, const struct rp_qdiscs *qdiscs)
 {
 	struct rp_error error;
-	int err = rp_pace(t->rtnl, qdiscs, hook, &t->maps,
-			  t->policy->horizon_ns / 1000 + HORIZON_SLACK_US, &error);
 
-	if (err)
+	if (rp_pace(t->rtnl, qdiscs, hook, &t->maps,
+		    t->policy->horizon_ns / 1000 + HORIZON_SLACK_US, &error))
 		rp_complain("warning: %s", error.text);
-	return 0;
 }
 
 static int attach(struct transaction *t)
@@ -252,13 +259,26 @@ static int attach(struct transaction *t)
 	for (unsigned int i = 0; !err && i < t->hooks.count; i++) {
 		const struct rp_hook *hook = &t->hooks.at[i];
 
-		if (hook->roles & RP_ROLE_PORT)
-			err = pace(t, hook, &qdiscs);
-		if (!err && rp_hook_attach(hook, &t->programs, &t->maps, &error))
-			err = complain(&error);
+		err = rp_hook_attach(t->rtnl, &qdiscs, hook, &t->programs, &t->maps, &error);
+		if (err)
+			complain(&error);
+		else if (hook->roles & RP_ROLE_PORT)
+			pace(t, hook, &qdiscs);
 	}
 	rp_qdiscs_drop(&qdiscs);
 	return err;
+}
+
+/* as far as it goes: what is wrong was said already */
+static void attach_again(struct transaction *t)
+{
+	struct rp_qdiscs qdiscs = { 0 };
+
+	if (rp_qdiscs_read(t->rtnl, &qdiscs, NULL))
+		return;
+	for (unsigned int i = 0; i < t->hooks.count; i++)
+		rp_hook_attach(t->rtnl, &qdiscs, &t->hooks.at[i], &t->programs, &t->maps, NULL);
+	rp_qdiscs_drop(&qdiscs);
 }
 
 /* the numbers of netdevices that something was done to; a walk does not survive deletions */
@@ -289,32 +309,39 @@ static void detach(struct transaction *t)
 	}
 }
 
+/* what was done where is not known: all that is ours is found by its name */
+static void detach_everywhere(struct transaction *t)
+{
+	if (rp_links_read(t->rtnl, &t->links, NULL))
+		return;
+	for (unsigned int i = 0; i < t->links.count; i++)
+		rp_hook_detach(t->rtnl, t->links.at[i].ifindex, &t->maps, 0);
+}
+
 /* back to what was: the old policy never went out of force */
 static void roll_back(struct transaction *t)
 {
-	const struct rp_policy none = { 0 };
-
 	if (t->before) {
 		rp_spec_fill(t->before);
 		if (!find_hooks(t, t->before)) {
-			if (t->staged) {
+			if (t->loaded) {
 				rp_programs_close(&t->programs);
 				t->programs = t->old_programs;
 				memset(t->old_programs.fd, -1, sizeof(t->old_programs.fd));
 			}
 			rp_compile(t->before, t->old, t->old->dcqcn.line_rate_bytes_per_s, t->policy);
 			rp_devices_apply(t->rtnl, NULL, t->before, t->policy);
-			attach(t);
+			attach_again(t);
 		}
 	} else {
 		rp_hooks_drop(&t->hooks);
 	}
 	if (t->maps.fd[RP_MAP_PORTS] >= 0)
 		detach(t);
-	if (t->inner >= 0)
-		rp_state_forget(&t->maps, t->old->generation + 1);
+	if (t->maps.fd[RP_MAP_PEERS4] >= 0)
+		rp_state_forget(&t->maps, t->old->generation);
 	rp_pins_abandon();
-	if (!t->before && !memcmp(t->old, &none, sizeof(none)) && t->fresh)
+	if (!t->before && t->fresh)
 		rp_pins_remove(NULL);
 }
 
@@ -355,12 +382,22 @@ static int change(struct transaction *t, const struct rp_spec *spec, const char 
 	return err ? err : commit(t);
 }
 
+static void read_census(const struct transaction *t)
+{
+	int err = rp_census_read(&t->maps);
+
+	if (err && err != -EPROTONOSUPPORT)
+		rp_complain("warning: the queue pairs that are there cannot be read: %s",
+			    strerror(-err));
+}
+
 static void finish(struct transaction *t, const struct rp_spec *spec)
 {
 	detach(t);
+	if (t->loaded)
+		read_census(t);
 	pin_active(t);
-	if (t->old->generation)
-		rp_state_forget(&t->maps, t->old->generation);
+	rp_state_forget(&t->maps, t->policy->generation);
 	say_missing(t);
 	if (t->before)
 		rp_spec_fill(t->before);
@@ -412,7 +449,7 @@ int rp_apply(struct rp_spec *spec)
 /**
  * rp_refresh() - attach the policy in force where it is not yet, or complain
  *
- * Netdevices came or went since it was applied.
+ * Netdevices came or went since it was applied, or ib_core did.
  *
  * Return: an exit code.
  */
@@ -424,7 +461,7 @@ int rp_refresh(void)
 	if (!begin(&t) && !open_maps(&t) && t.before && !rp_programs_open(&t.programs)) {
 		memcpy(t.policy, t.old, sizeof(*t.policy));
 		rp_spec_fill(t.before);
-		if (!rp_devices_apply(t.rtnl, NULL, t.before, t.policy) &&
+		if (!rp_devices_apply(t.rtnl, t.before, t.before, t.policy) &&
 		    !find_hooks(&t, t.before) && !attach(&t)) {
 			detach(&t);
 			ret = RP_EXIT_OK;
@@ -446,8 +483,12 @@ int rp_remove(void)
 	struct transaction t;
 
 	if (!begin(&t) && !open_maps(&t)) {
+		if (t.maps.fd[RP_MAP_PORTS] < 0)
+			t.maps.fd[RP_MAP_PORTS] = rp_map_open(RP_MAP_PORTS);
 		if (t.maps.fd[RP_MAP_PORTS] >= 0)
 			detach(&t);
+		else
+			detach_everywhere(&t);
 		if (rp_pins_remove(&error))
 			complain(&error);
 		else

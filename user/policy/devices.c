@@ -28,8 +28,13 @@ static const uint16_t settings[RP_KEY_DEVICE_KEYS] = {
 	[RP_KEY_DEVICE_MARK_MASK] = ROCEPATH_A_DEVICE_MARK_MASK,
 };
 
-/* all that is needed on the way; @links is read again after a device was made */
+/*
+ * all that is needed on the way; @links is read again after a device was made; @refresh: the
+ * policy is in force already, and only what came since is new
+ */
 struct change {
+	bool refresh;
+	bool made;
 	struct rp_rtnl *rtnl;
 	struct rp_nl *nl;
 	struct rp_links links;
@@ -68,6 +73,7 @@ static const struct rp_link_info *make_device(struct change *c, const char *name
 		complain(&error);
 		return NULL;
 	}
+	c->made = true;
 	return read_links(c) ? NULL : rp_links_name(&c->links, name);
 }
 
@@ -131,7 +137,7 @@ static int add_port(struct change *c, const struct rp_spec_port *port, int devic
 		return complain(&error);
 	if (!link->up && rp_link_set_up(c->rtnl, link->ifindex, &error))
 		return complain(&error);
-	if (!rp_given(port, RP_KEY_PORT_WEIGHT))
+	if (!rp_given(port, RP_KEY_PORT_WEIGHT) || (c->refresh && link->master))
 		return 0;
 	nlh = rp_nl_request(c->nl, ROCEPATH_CMD_PORT_SET);
 	mnl_attr_put_u32(nlh, ROCEPATH_A_PORT_IFINDEX, link->ifindex);
@@ -219,34 +225,6 @@ static int release_ports(struct change *c, const struct rp_spec_device *device, 
 	return 0;
 }
 
-static int apply_device(struct change *c, const struct rp_spec_device *device)
-{
-	const struct rp_link_info *link = make_device(c, device->name);
-	const struct rp_spec_port *ports = device->ports.items;
-	int ifindex, err;
-	struct rp_error error;
-	bool up;
-
-	if (!link || open_family(c))
-		return -1;
-	ifindex = link->ifindex;
-	up = link->up;
-	err = set_device(c, device, ifindex);
-	if (!err)
-		err = release_ports(c, device, ifindex);
-	for (unsigned int i = 0; !err && i < device->ports.count; i++)
-		err = add_port(c, &ports[i], ifindex);
-	if (!err && device->key.file)
-		err = set_key(c, device, ifindex);
-	if (!err && !up && rp_link_set_up(c->rtnl, ifindex, &error))
-		err = complain(&error);
-	for (unsigned int i = 0; !err && i < device->addresses.count; i++)
-		if (rp_link_add_address(c->rtnl, ifindex, ((char **)device->addresses.items)[i],
-					&error))
-			err = complain(&error);
-	return err;
-}
-
 static const char *scheduler_of(const struct rp_spec *spec, const char *name)
 {
 	int i = spec ? rp_spec_class_index(spec, name) : -1;
@@ -274,13 +252,47 @@ static int set_schedulers(struct change *c, const struct rp_link_info *link)
 	return 0;
 }
 
+static int apply_device(struct change *c, const struct rp_spec_device *device)
+{
+	const struct rp_spec_port *ports = device->ports.items;
+	const struct rp_link_info *link;
+	int ifindex, err;
+	struct rp_error error;
+	bool up;
+
+	c->made = false;
+	link = make_device(c, device->name);
+	if (!link || open_family(c))
+		return -1;
+	ifindex = link->ifindex;
+	up = link->up;
+	err = c->refresh && !c->made ? 0 : set_device(c, device, ifindex);
+	if (!err)
+		err = release_ports(c, device, ifindex);
+	for (unsigned int i = 0; !err && i < device->ports.count; i++)
+		err = add_port(c, &ports[i], ifindex);
+	if (!err && device->key.file)
+		err = set_key(c, device, ifindex);
+	if (c->refresh && !c->made)
+		return err;
+	if (!err && !up && rp_link_set_up(c->rtnl, ifindex, &error))
+		err = complain(&error);
+	if (!err && c->refresh)
+		err = set_schedulers(c, rp_links_index(&c->links, ifindex));
+	for (unsigned int i = 0; !err && i < device->addresses.count; i++)
+		if (rp_link_add_address(c->rtnl, ifindex, ((char **)device->addresses.items)[i],
+					&error))
+			err = complain(&error);
+	return err;
+}
+
 static int apply_devices(struct change *c)
 {
 	for (unsigned int i = 0; i < c->spec->devices.count; i++)
 		if (apply_device(c, rp_spec_device_at(c->spec, i)))
 			return -1;
 	/* those that somebody made by hand, too */
-	for (unsigned int i = 0; i < c->links.count; i++)
+	for (unsigned int i = 0; !c->refresh && i < c->links.count; i++)
 		if (!strcmp(c->links.at[i].kind, "rocepath") &&
 		    (open_family(c) || set_schedulers(c, &c->links.at[i])))
 			return -1;
@@ -294,12 +306,17 @@ static int apply_devices(struct change *c)
  * @spec: the policy
  * @policy: the same, compiled
  *
+ * With @before being @spec, only what came since it was applied is looked after.
+ *
  * Return: 0 or -1.
  */
 int rp_devices_apply(struct rp_rtnl *rtnl, const struct rp_spec *before,
 		     const struct rp_spec *spec, const struct rp_policy *policy)
 {
-	struct change c = { .rtnl = rtnl, .before = before, .spec = spec, .policy = policy };
+	struct change c = {
+		.refresh = before == spec, .rtnl = rtnl, .before = before, .spec = spec,
+		.policy = policy,
+	};
 	int err = read_links(&c);
 
 	if (!err)

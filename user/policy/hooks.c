@@ -1,23 +1,29 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * tc filters have a handle and priorities of their own, and each is replaced in
- * place: there is one of ours or none, whoever was killed when. XDP is a pinned
- * link, which ends with its pin. What others have on a hook is not touched.
+ * tc filters are known by their handle and the name of their program, and each is
+ * replaced in place: there is one of ours or none, whoever was killed when. They take
+ * the first priority that nobody uses in another way, to come before those of others.
+ * XDP is a pinned link, which ends with its pin. What others have on a hook is not
+ * touched.
  */
 #include <errno.h>
 #include <stdio.h>
 #include <unistd.h>
 
+#include <arpa/inet.h>
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
+#include <linux/if_ether.h>
 #include <linux/if_link.h>
+#include <linux/pkt_sched.h>
 #include <sys/stat.h>
 
 #include "hooks.h"
 
 #define HANDLE 0x4791
-#define PRIORITY_ADMIT 1	/* before the other one, and before those of others */
+#define PRIORITY_ADMIT 1	/* at least: before the other one */
 #define PRIORITY_TRAFFIC 2
+#define PRIORITY_MAX 0xffff
 
 static int failed(const char *name, const char *what, int err, struct rp_error *error)
 {
@@ -56,80 +62,124 @@ int rp_port_remember(const struct rp_maps *maps, uint32_t ifindex,
 	return failed(state->name, "too many netdevices", -errno, error);
 }
 
+static const struct rp_qdisc *clsact_of(const struct rp_qdiscs *qdiscs, int ifindex)
+{
+	for (unsigned int i = 0; i < qdiscs->count; i++)
+		if (qdiscs->at[i].ifindex == ifindex && qdiscs->at[i].parent == TC_H_CLSACT)
+			return &qdiscs->at[i];
+	return NULL;
+}
+
 /* it is written down first: who is killed in between leaves a clsact that will be removed */
-static int make_clsact(const struct rp_hook *hook, const struct rp_maps *maps,
-		       struct rp_port_state *state, struct rp_error *error)
+static int make_clsact(const struct rp_qdiscs *qdiscs, const struct rp_hook *hook,
+		       const struct rp_maps *maps, struct rp_port_state *state,
+		       struct rp_error *error)
 {
 	LIBBPF_OPTS(bpf_tc_hook, tc, .ifindex = hook->ifindex,
 		    .attach_point = BPF_TC_INGRESS | BPF_TC_EGRESS);
-	LIBBPF_OPTS(bpf_tc_hook, ingress, .ifindex = hook->ifindex,
-		    .attach_point = BPF_TC_INGRESS);
-	LIBBPF_OPTS(bpf_tc_opts, opts, .handle = HANDLE, .priority = PRIORITY_TRAFFIC);
-	bool ours = state->flags & RP_PORT_CLSACT_OURS;
+	const struct rp_qdisc *there = clsact_of(qdiscs, hook->ifindex);
 	int err;
 
-	/* no filter and no clsact are told apart by the latter's EINVAL */
-	if (!ours && bpf_tc_query(&ingress, &opts) == -EINVAL) {
-		state->flags |= RP_PORT_CLSACT_OURS;
-		err = rp_port_remember(maps, hook->ifindex, state, error);
-		if (err)
-			return err;
+	if (there && strcmp(there->kind, "clsact")) {
+		rp_error_set(error, "%s has an ingress qdisc, which leaves no room for clsact; remove it: tc qdisc del dev %s ingress",
+			     hook->name, hook->name);
+		return -EBUSY;
 	}
+	if (there)
+		return 0;
+	state->flags |= RP_PORT_CLSACT_OURS;
+	err = rp_port_remember(maps, hook->ifindex, state, error);
+	if (err)
+		return err;
 	err = bpf_tc_hook_create(&tc);
 	return err && err != -EEXIST ? failed(hook->name, "clsact", err, error) : 0;
 }
 
-static bool is_ours(uint32_t id)
+static bool has_name(uint32_t id, const char *name)
 {
 	int fd = bpf_prog_get_fd_by_id(id);
 	struct bpf_prog_info info = { 0 };
 	u32 len = sizeof(info);
-	bool ours = false;
+	bool same;
 
 	if (fd < 0)
 		return false;
-	if (!bpf_obj_get_info_by_fd(fd, &info, &len))
-		for (unsigned int i = 0; i < RP_PROGRAMS; i++)
-			ours |= !strcmp(info.name, rp_program_names[i]);
+	same = !bpf_obj_get_info_by_fd(fd, &info, &len) && !strcmp(info.name, name);
 	close(fd);
-	return ours;
+	return same;
 }
 
-static int attach_tc(const struct rp_hook *hook, enum bpf_tc_attach_point point, uint32_t priority,
-		     const struct rp_programs *programs, enum rp_program program,
-		     struct rp_error *error)
+static const struct rp_filter *find_filter(const struct rp_filters *filters, bool egress,
+					   enum rp_program program)
 {
-	LIBBPF_OPTS(bpf_tc_hook, tc, .ifindex = hook->ifindex, .attach_point = point);
-	LIBBPF_OPTS(bpf_tc_opts, there, .handle = HANDLE, .priority = priority);
-	LIBBPF_OPTS(bpf_tc_opts, opts, .handle = HANDLE, .priority = priority,
-		    .prog_fd = programs->fd[program], .flags = BPF_TC_F_REPLACE);
-	int err;
+	for (unsigned int i = 0; i < filters->count; i++) {
+		const struct rp_filter *filter = &filters->at[i];
 
-	if (!bpf_tc_query(&tc, &there)) {
-		if (there.prog_id == programs->id[program])
-			return 0;
-		if (!is_ours(there.prog_id)) {
-			rp_error_set(error, "%s: a filter of somebody else has priority %u and handle 0x%x; move it: tc filter del dev %s %s prio %u",
-				     hook->name, priority, HANDLE, hook->name,
-				     point == BPF_TC_EGRESS ? "egress" : "ingress", priority);
-			return -EEXIST;
-		}
+		if (filter->egress == egress && filter->handle == HANDLE && filter->program &&
+		    has_name(filter->program, rp_program_names[program]))
+			return filter;
 	}
-	err = bpf_tc_attach(&tc, &opts);
+	return NULL;
+}
+
+/* filters of one kind and protocol may share a priority, if they have different handles */
+static bool is_taken(const struct rp_filters *filters, bool egress, uint32_t priority)
+{
+	for (unsigned int i = 0; i < filters->count; i++) {
+		const struct rp_filter *filter = &filters->at[i];
+
+		if (filter->egress == egress && filter->priority == priority &&
+		    (filter->handle == HANDLE || strcmp(filter->kind, "bpf") ||
+		     filter->protocol != htons(ETH_P_ALL)))
+			return true;
+	}
+	return false;
+}
+
+static int attach_tc(struct rp_rtnl *rtnl, const struct rp_hook *hook, bool egress,
+		     uint32_t priority, const struct rp_programs *programs,
+		     enum rp_program program, struct rp_error *error)
+{
+	LIBBPF_OPTS(bpf_tc_hook, tc, .ifindex = hook->ifindex,
+		    .attach_point = egress ? BPF_TC_EGRESS : BPF_TC_INGRESS);
+	LIBBPF_OPTS(bpf_tc_opts, opts, .handle = HANDLE, .prog_fd = programs->fd[program]);
+	struct rp_filters filters = { 0 };
+	const struct rp_filter *there;
+	int err = rp_filters_read(rtnl, hook->ifindex, &filters, error);
+
+	if (err)
+		return err;
+	there = find_filter(&filters, egress, program);
+	if (there) {
+		opts.priority = there->priority;
+		opts.flags = BPF_TC_F_REPLACE;
+	} else {
+		while (priority < PRIORITY_MAX && is_taken(&filters, egress, priority))
+			priority++;
+		opts.priority = priority;
+	}
+	if (!there || there->program != programs->id[program])
+		err = bpf_tc_attach(&tc, &opts);
+	rp_filters_drop(&filters);
 	return err ? failed(hook->name, rp_program_names[program], err, error) : 0;
 }
 
-static void detach_tc(int ifindex, enum bpf_tc_attach_point point, uint32_t priority)
+static void detach_tc(struct rp_rtnl *rtnl, int ifindex, bool egress, enum rp_program program)
 {
-	LIBBPF_OPTS(bpf_tc_hook, tc, .ifindex = ifindex, .attach_point = point);
-	LIBBPF_OPTS(bpf_tc_opts, opts, .handle = HANDLE, .priority = priority);
+	LIBBPF_OPTS(bpf_tc_hook, tc, .ifindex = ifindex,
+		    .attach_point = egress ? BPF_TC_EGRESS : BPF_TC_INGRESS);
+	LIBBPF_OPTS(bpf_tc_opts, opts, .handle = HANDLE);
+	struct rp_filters filters = { 0 };
+	const struct rp_filter *there;
 
-	if (bpf_tc_query(&tc, &opts) || !is_ours(opts.prog_id))
-		return;
-	opts.prog_id = 0;
-	opts.prog_fd = 0;
-	opts.flags = 0;
-	bpf_tc_detach(&tc, &opts);
+	if (!rp_filters_read(rtnl, ifindex, &filters, NULL)) {
+		there = find_filter(&filters, egress, program);
+		if (there) {
+			opts.priority = there->priority;
+			bpf_tc_detach(&tc, &opts);
+		}
+	}
+	rp_filters_drop(&filters);
 }
 
 static void link_path(int ifindex, char *path)
@@ -203,7 +253,7 @@ static int attach_xdp(const struct rp_hook *hook, const struct rp_programs *prog
 	return err;
 }
 
-static int attach_admit(const struct rp_hook *hook, const struct rp_programs *programs,
+static int attach_admit(struct rp_rtnl *rtnl, const struct rp_hook *hook, const struct rp_programs *programs,
 			const struct rp_maps *maps, struct rp_port_state *state,
 			struct rp_error *error)
 {
@@ -211,11 +261,11 @@ static int attach_admit(const struct rp_hook *hook, const struct rp_programs *pr
 
 	state->flags &= ~(RP_PORT_ADMIT_XDP | RP_PORT_ADMIT_TC);
 	if (!err) {
-		detach_tc(hook->ifindex, BPF_TC_INGRESS, PRIORITY_ADMIT);
+		detach_tc(rtnl, hook->ifindex, false, RP_PROGRAM_ADMIT_INGRESS);
 		state->flags |= RP_PORT_ADMIT_XDP;
 	} else {
 		/* taken by somebody, or none in this driver: then tc does it, a little later */
-		err = attach_tc(hook, BPF_TC_INGRESS, PRIORITY_ADMIT, programs,
+		err = attach_tc(rtnl, hook, false, PRIORITY_ADMIT, programs,
 				RP_PROGRAM_ADMIT_INGRESS, error);
 		if (err)
 			return err;
@@ -226,6 +276,8 @@ static int attach_admit(const struct rp_hook *hook, const struct rp_programs *pr
 
 /**
  * rp_hook_attach() - attach the programs that a netdevice has to have
+ * @rtnl: a socket
+ * @qdiscs: all that there are
  * @hook: the netdevice and its roles
  * @programs: the programs
  * @maps: the maps
@@ -233,7 +285,8 @@ static int attach_admit(const struct rp_hook *hook, const struct rp_programs *pr
  *
  * Return: 0 or a negative error number.
  */
-int rp_hook_attach(const struct rp_hook *hook, const struct rp_programs *programs,
+int rp_hook_attach(struct rp_rtnl *rtnl, const struct rp_qdiscs *qdiscs,
+		   const struct rp_hook *hook, const struct rp_programs *programs,
 		   const struct rp_maps *maps, struct rp_error *error)
 {
 	struct rp_port_state state;
@@ -243,17 +296,19 @@ int rp_hook_attach(const struct rp_hook *hook, const struct rp_programs *program
 	snprintf(state.name, sizeof(state.name), "%s", hook->name);
 	err = rp_port_remember(maps, hook->ifindex, &state, error);
 	if (!err)
-		err = make_clsact(hook, maps, &state, error);
+		err = make_clsact(qdiscs, hook, maps, &state, error);
 	/* in this order: ingress makes CNPs by sending what egress then makes one */
-	if (!err && hook->roles & (RP_ROLE_TRAFFIC | RP_ROLE_GUARD))
-		err = attach_tc(hook, BPF_TC_EGRESS, PRIORITY_TRAFFIC, programs,
-				hook->roles & RP_ROLE_TRAFFIC ? RP_PROGRAM_EGRESS :
+	if (!err && hook->roles & RP_ROLE_TRAFFIC)
+		err = attach_tc(rtnl, hook, true, PRIORITY_TRAFFIC, programs, RP_PROGRAM_EGRESS,
+				error);
+	if (!err && hook->roles & RP_ROLE_GUARD)
+		err = attach_tc(rtnl, hook, true, PRIORITY_TRAFFIC, programs,
 				RP_PROGRAM_PORT_EGRESS, error);
 	if (!err && hook->roles & RP_ROLE_TRAFFIC)
-		err = attach_tc(hook, BPF_TC_INGRESS, PRIORITY_TRAFFIC, programs,
+		err = attach_tc(rtnl, hook, false, PRIORITY_TRAFFIC, programs,
 				RP_PROGRAM_INGRESS, error);
 	if (!err && hook->roles & RP_ROLE_PORT)
-		err = attach_admit(hook, programs, maps, &state, error);
+		err = attach_admit(rtnl, hook, programs, maps, &state, error);
 	return err;
 }
 
@@ -263,8 +318,11 @@ static void remove_clsact(struct rp_rtnl *rtnl, int ifindex)
 	LIBBPF_OPTS(bpf_tc_hook, tc, .ifindex = ifindex,
 		    .attach_point = BPF_TC_INGRESS | BPF_TC_EGRESS);
 
-	if (!rp_clsact_has_filters(rtnl, ifindex))
+	struct rp_filters filters = { 0 };
+
+	if (!rp_filters_read(rtnl, ifindex, &filters, NULL) && !filters.count)
 		bpf_tc_hook_destroy(&tc);
+	rp_filters_drop(&filters);
 }
 
 /**
@@ -281,12 +339,14 @@ void rp_hook_detach(struct rp_rtnl *rtnl, uint32_t ifindex, const struct rp_maps
 	char path[RP_PATH_LEN];
 
 	rp_port_state(maps, ifindex, &state);
-	if (!(roles & RP_ROLE_TRAFFIC))
-		detach_tc(ifindex, BPF_TC_INGRESS, PRIORITY_TRAFFIC);
-	if (!(roles & (RP_ROLE_TRAFFIC | RP_ROLE_GUARD)))
-		detach_tc(ifindex, BPF_TC_EGRESS, PRIORITY_TRAFFIC);
+	if (!(roles & RP_ROLE_TRAFFIC)) {
+		detach_tc(rtnl, ifindex, false, RP_PROGRAM_INGRESS);
+		detach_tc(rtnl, ifindex, true, RP_PROGRAM_EGRESS);
+	}
+	if (!(roles & RP_ROLE_GUARD))
+		detach_tc(rtnl, ifindex, true, RP_PROGRAM_PORT_EGRESS);
 	if (!(roles & RP_ROLE_PORT)) {
-		detach_tc(ifindex, BPF_TC_INGRESS, PRIORITY_ADMIT);
+		detach_tc(rtnl, ifindex, false, RP_PROGRAM_ADMIT_INGRESS);
 		link_path(ifindex, path);
 		unlink(path);
 	}

@@ -41,7 +41,8 @@ int rp_port_state(const struct rp_maps *maps, uint32_t ifindex, struct rp_port_s
 int rp_port_remember(const struct rp_maps *maps, uint32_t ifindex,
 		     const struct rp_port_state *state, struct rp_error *error);
 
-int rp_hook_attach(const struct rp_hook *hook, const struct rp_programs *programs,
+int rp_hook_attach(struct rp_rtnl *rtnl, const struct rp_qdiscs *qdiscs,
+		   const struct rp_hook *hook, const struct rp_programs *programs,
 		   const struct rp_maps *maps, struct rp_error *error);
 void rp_hook_detach(struct rp_rtnl *rtnl, uint32_t ifindex, const struct rp_maps *maps,
 		    unsigned int roles);

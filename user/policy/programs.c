@@ -152,6 +152,14 @@ enum rp_census rp_census_now(void)
 }
 
 /**
+ * rp_census_is_missing() - whether there are QPs to watch, and nothing does
+ */
+bool rp_census_is_missing(void)
+{
+	return has_ib_core() && rp_census_now() == RP_CENSUS_NONE;
+}
+
+/**
  * rp_programs_current() - whether the programs of this build are pinned
  * @programs: where they go if so
  *
@@ -162,7 +170,7 @@ bool rp_programs_current(struct rp_programs *programs)
 	char path[RP_PATH_LEN];
 
 	memset(programs->fd, -1, sizeof(programs->fd));
-	if (has_ib_core() && rp_census_now() == RP_CENSUS_NONE)
+	if (rp_census_is_missing())
 		return false;
 	directory_of(RP_PIN_DIR, path);
 	return !open_programs(path, programs);

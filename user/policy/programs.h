@@ -42,5 +42,6 @@ void rp_programs_close(struct rp_programs *programs);
 int rp_programs_load(struct rp_programs *programs, struct rp_maps *maps, bool fresh,
 		     struct rp_error *error);
 enum rp_census rp_census_now(void);
+bool rp_census_is_missing(void);
 
 #endif /* ROCEPATH_USER_POLICY_PROGRAMS_H */

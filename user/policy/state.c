@@ -191,7 +191,7 @@ int rp_state_prepare(const struct rp_maps *maps, const struct rp_spec *spec, con
 	int fd, err;
 
 	/* who was killed may have left some */
-	rp_state_forget(maps, policy->generation);
+	rp_state_forget(maps, policy->generation - 1);
 	err = write_document(maps, text, policy->generation, error);
 	if (!err)
 		err = write_peers(maps, spec, policy->generation, error);
@@ -225,7 +225,7 @@ int rp_state_switch(const struct rp_maps *maps, int inner, struct rp_error *erro
 }
 
 /* @size: of a key; the generation stands behind its length. A walk does not survive deletions */
-static void forget_peers(int fd, uint32_t generation, size_t size)
+static void forget_peers(int fd, uint32_t kept, size_t size)
 {
 	char *keys = calloc(RP_PEERS_MAX + 1, size);
 	unsigned int count = 0;
@@ -237,18 +237,18 @@ static void forget_peers(int fd, uint32_t generation, size_t size)
 		count++;
 	}
 	for (unsigned int i = 0; i < count; i++)
-		if (((struct rp_peer4_key *)(keys + i * size))->generation == generation)
+		if (((struct rp_peer4_key *)(keys + i * size))->generation != kept)
 			bpf_map_delete_elem(fd, keys + i * size);
 	free(keys);
 }
 
 /**
- * rp_state_forget() - remove the peers of a policy that is not in force
+ * rp_state_forget() - remove the peers of all policies but the one in force
  * @maps: the maps
- * @generation: of the policy
+ * @kept: the generation of that
  */
-void rp_state_forget(const struct rp_maps *maps, uint64_t generation)
+void rp_state_forget(const struct rp_maps *maps, uint64_t kept)
 {
-	forget_peers(maps->fd[RP_MAP_PEERS4], generation, sizeof(struct rp_peer4_key));
-	forget_peers(maps->fd[RP_MAP_PEERS6], generation, sizeof(struct rp_peer6_key));
+	forget_peers(maps->fd[RP_MAP_PEERS4], kept, sizeof(struct rp_peer4_key));
+	forget_peers(maps->fd[RP_MAP_PEERS6], kept, sizeof(struct rp_peer6_key));
 }
