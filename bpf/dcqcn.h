@@ -199,8 +199,8 @@ rp_inline void rp_dcqcn_cnp(struct rp_dcqcn *d, const struct rp_dcqcn_params *p,
 	least = max(rate / 100 * min(p->rpg_min_dec_fac_pct, 100u), p->rpg_min_rate_bytes_per_s);
 	if (first && p->rate_to_set_on_first_cnp_bytes_per_s)
 		rate = min(rate, p->rate_to_set_on_first_cnp_bytes_per_s);
-	else	/* alpha has 30 bits: leave 10 of them, the rate has less than 54 */
-		rate -= rate * (d->alpha >> RP_DCQCN_ALPHA_SHIFT) >> min(p->rpg_gd, 31u);
+	else	/* of alpha's 30 bits 20, so that rates of up to 17 TB/s fit in */
+		rate -= rate * (d->alpha >> 10) >> (min(p->rpg_gd, 31u) + 10);
 	d->rate_bytes_per_s = max(rate, least);
 	gain = (u64)(1024 - min(p->dce_tcp_g, 1024u)) * RP_DCQCN_ALPHA_ONE;
 	d->alpha = ((u64)d->alpha * min(p->dce_tcp_g, 1024u) + gain) >> 10;

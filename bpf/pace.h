@@ -4,15 +4,21 @@
  * a packet moves it on by its own length, and leaves when the slowest allows. fq on
  * the port holds it until then. No lock: clocks are moved by compare and exchange.
  *
- * Clocks: all traffic together, the class, the QP by its own rate (the policy's or
- * DCQCN's), and the QP by its share of the class. The share counts only while the
- * class has more to send than it may: its rate divided by the number of QPs that have
- * been found waiting in the last window. Who sends less leaves the rest to the others.
+ * A QP has a clock for its own rate (the policy's or DCQCN's), one for its share of
+ * the class, and one for its share of all. A clock that QPs had in common would be a
+ * queue, in which who has more in flight gets more, and who wants little waits behind
+ * the others.
+ *
+ * The share is max-min fair: in each window those QPs are counted that were found
+ * waiting by it, and what all others have sent is left to them. The rest of the rate,
+ * divided by the number of those that waited, is what each may take in the next one;
+ * but never less than an equal part for each QP that sends at all. (A departure cannot
+ * be taken back: a share that is too small for a moment would be felt for seconds.)
  *
  * Nothing is dropped here, and nothing is given a departure that fq would drop. RDMA
  * stacks limit what a QP has in flight (rdma_rxe: 64 packets), so that a departure far
- * ahead slows the QP down. Where there are so many QPs that the horizon is reached all
- * the same, packets leave at the horizon, and the clock waits there.
+ * ahead slows the QP down. Where that is not enough and the horizon is reached, packets
+ * leave at the horizon, and the clock waits there.
  */
 #ifndef ROCEPATH_BPF_PACE_H
 #define ROCEPATH_BPF_PACE_H
@@ -22,13 +28,20 @@
 #include "loop.h"
 
 #define RP_PACE_TRIES 4
-#define RP_PACE_WINDOW_SHIFT 26		/* 67 ms */
-/* how far a QP's share may run ahead of now: what it took while others were silent is forgotten */
-#define RP_PACE_AHEAD_NS (1ull << RP_PACE_WINDOW_SHIFT)
+#define RP_PACE_WINDOW_MIN_NS 50000000ull
+#define RP_PACE_WINDOW_MAX_NS 4000000000ull
+/* a window is long enough for each QP that waits to send so many packets */
+#define RP_PACE_WINDOW_PACKETS 16
 
-rp_inline u64 rp_pace_cost(u64 ns_per_byte_q20, u32 bytes)
+/*
+ * Nanoseconds for some bytes. What is less than one is made up for by chance, or fast
+ * links would be paced wrong by some per cent.
+ */
+rp_inline u64 rp_pace_cost(u64 ns_per_byte_q20, u32 bytes, u64 now)
 {
-	return ns_per_byte_q20 * bytes >> 20;
+	u64 chance = (u32)now * 0x9e3779b1u >> 12;
+
+	return (ns_per_byte_q20 * bytes + chance) >> 20;
 }
 
 /* Take a turn on a clock that does not run ahead of @most. Return: when it is. */
@@ -51,40 +64,93 @@ rp_inline u64 rp_pace_turn(u64 *clock, u64 now, u64 cost, u64 burst, u64 most)
 	return start;
 }
 
-/* Another window begins: those found waiting in the last one share. */
-rp_inline void rp_pace_window(struct rp_pacer *pacer, u64 window)
+/* Another window begins: what may each QP take that waits? @cost: of a packet, at the whole rate */
+rp_inline void rp_pace_window(struct rp_pacer *pacer, const struct rp_rate *rate, u64 now, u64 cost)
 {
-	u64 old = READ_ONCE(pacer->window);
+	u64 end = READ_ONCE(pacer->window_end_ns), start = pacer->window_start_ns;
+	u64 length, small, left, share;
+	u32 sharing, active;
 
-	if (old == window || __sync_val_compare_and_swap(&pacer->window, old, window) != old)
+	if (now < end || __sync_val_compare_and_swap(&pacer->window_end_ns, end, ~0ull) != end)
 		return;
-	pacer->sharing = old + 1 == window ? pacer->waiting : 0;
+	sharing = max(READ_ONCE(pacer->waiting), 1u);
+	active = max(READ_ONCE(pacer->active), 1u);
+	length = now - start;
+	/* in bytes a second; what was sent long ago says nothing */
+	small = length > 2 * RP_PACE_WINDOW_MAX_NS ? 0 : pacer->small_bytes * 1000000 / (length / 1000 ?: 1);
+	left = rate->rate_bytes_per_s - min(small, rate->rate_bytes_per_s);
+	share = max(left / sharing, rate->rate_bytes_per_s / active);
+	pacer->share_ns_per_byte_q20 = max((1000000000ull << 20) / max(share, 1ull), 1ull);
+	pacer->sharing = sharing;
 	pacer->waiting = 0;
+	pacer->were_active = active;
+	pacer->active = 0;
+	pacer->small_bytes = 0;
+	pacer->window_start_ns = now;
+	pacer->window++;
+	length = RP_PACE_WINDOW_PACKETS * sharing * cost;
+	length = clamp(length, RP_PACE_WINDOW_MIN_NS, RP_PACE_WINDOW_MAX_NS);
+	WRITE_ONCE(pacer->window_end_ns, now + length);
 }
 
-/* Return: when the QP's share of the class has the packet leave. */
-rp_inline u64 rp_pace_share(struct rp_pacer *pacer, struct rp_qp_tx *tx, u64 now, u64 cost,
-			    u64 burst)
+/* Nanoseconds a byte that each QP may take now. */
+rp_inline u64 rp_pace_share_now(const struct rp_pacer *pacer, const struct rp_rate *rate)
 {
-	u64 window = now >> RP_PACE_WINDOW_SHIFT, start, sharing;
+	u64 share = max(READ_ONCE(pacer->share_ns_per_byte_q20), rate->ns_per_byte_q20);
+	u32 sharing = READ_ONCE(pacer->sharing), waiting = READ_ONCE(pacer->waiting);
+	u32 active = max(READ_ONCE(pacer->active), READ_ONCE(pacer->were_active));
 
-	rp_pace_window(pacer, window);
-	sharing = max(READ_ONCE(pacer->sharing), READ_ONCE(pacer->waiting));
-	cost *= max(sharing, 1ull);
-	start = rp_pace_turn(&tx->fair_ns, now, cost, burst, now + RP_PACE_AHEAD_NS);
-	if (start > now && tx->backlog_window != window) {
-		tx->backlog_window = window;
+	/* more than there were: at once */
+	if (waiting > sharing)
+		share = share * waiting / max(sharing, 1u);
+	return min(share, rate->ns_per_byte_q20 * max(active, 1u));
+}
+
+/* Return: when the QP's share has the packet leave. */
+rp_inline u64 rp_pace_share(struct rp_pacer *pacer, struct rp_turn *turn, const struct rp_rate *rate,
+			    u32 bytes, u64 now, u64 most)
+{
+	u64 start, window;
+
+	rp_pace_window(pacer, rate, now, rp_pace_cost(rate->ns_per_byte_q20, bytes, now));
+	window = READ_ONCE(pacer->window);
+	if (turn->active_window != window) {
+		turn->active_window = window;
+		__sync_fetch_and_add(&pacer->active, 1);
+	}
+	start = rp_pace_turn(&turn->next_ns, now,
+			     rp_pace_cost(rp_pace_share_now(pacer, rate), bytes, now),
+			     rate->burst_ns, most);
+	if (turn->waiting_window == window)
+		return start;
+	if (start > now) {
+		turn->waiting_window = window;
 		__sync_fetch_and_add(&pacer->waiting, 1);
+	} else {
+		__sync_fetch_and_add(&pacer->small_bytes, bytes);
 	}
 	return start;
+}
+
+/* Return: when a packet may leave by what its QP shares with others. */
+rp_inline u64 rp_pace_shared(struct rp_pacer *pacer, struct rp_turn *turn, const struct rp_rate *rate,
+			     u32 bytes, u64 now, u64 most)
+{
+	if (!rate->ns_per_byte_q20)
+		return now;
+	if (turn)
+		return rp_pace_share(pacer, turn, rate, bytes, now, most);
+	/* QPs that are not known share one place */
+	return rp_pace_turn(&pacer->next_ns, now, rp_pace_cost(rate->ns_per_byte_q20, bytes, now),
+			    rate->burst_ns, most);
 }
 
 /**
  * rp_pace() - when a packet may leave
  * @policy: the policy
  * @class: its class
- * @pacer: the clock of the class
- * @total: the clock of all
+ * @pacer: of the class
+ * @total: of all
  * @tx: its QP, NULL: not known
  * @bytes: of data
  * @now: nanoseconds, CLOCK_MONOTONIC
@@ -95,33 +161,21 @@ rp_inline u64 rp_pace(const struct rp_policy *policy, const struct rp_class *cla
 		      struct rp_pacer *pacer, struct rp_pacer *total, struct rp_qp_tx *tx,
 		      u32 bytes, u64 now)
 {
-	u64 most = now + policy->horizon_ns, depart = now, start, cost, per_byte;
+	u64 most = now + policy->horizon_ns, depart = now, start, per_byte;
 
-	if (policy->total_rate.ns_per_byte_q20) {
-		cost = rp_pace_cost(policy->total_rate.ns_per_byte_q20, bytes);
-		start = rp_pace_turn(&total->next_ns, now, cost, policy->total_rate.burst_ns, most);
+	start = rp_pace_shared(total, tx ? &tx->total_turn : NULL, &policy->total_rate, bytes, now, most);
+	depart = max(depart, start);
+	start = rp_pace_shared(pacer, tx ? &tx->class_turn : NULL, &class->class_rate, bytes, now, most);
+	depart = max(depart, start);
+	if (!tx)
+		return depart;
+	per_byte = max(class->qp_rate.ns_per_byte_q20, READ_ONCE(tx->ns_per_byte_q20));
+	if (per_byte) {
+		start = rp_pace_turn(&tx->next_ns, now, rp_pace_cost(per_byte, bytes, now),
+				     class->qp_rate.burst_ns, most);
 		depart = max(depart, start);
 	}
-	if (class->class_rate.ns_per_byte_q20) {
-		cost = rp_pace_cost(class->class_rate.ns_per_byte_q20, bytes);
-		start = rp_pace_turn(&pacer->next_ns, now, cost, class->class_rate.burst_ns, most);
-		depart = max(depart, start);
-		if (tx) {
-			u64 share = rp_pace_share(pacer, tx, now, cost, class->class_rate.burst_ns);
-
-			if (start > now)
-				depart = max(depart, share);
-		}
-	}
-	if (tx) {
-		per_byte = max(class->qp_rate.ns_per_byte_q20, READ_ONCE(tx->ns_per_byte_q20));
-		if (per_byte) {
-			cost = rp_pace_cost(per_byte, bytes);
-			start = rp_pace_turn(&tx->next_ns, now, cost, class->qp_rate.burst_ns, most);
-			depart = max(depart, start);
-		}
-	}
-	return min(depart, most);
+	return depart;
 }
 
 #endif /* ROCEPATH_BPF_PACE_H */

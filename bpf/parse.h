@@ -351,11 +351,14 @@ static __always_inline u32 rp_payload(const struct rp_packet *p)
 	1u << RP_OP_READ_RESPONSE_ONLY | 1u << RP_OP_ATOMIC_ACK | 1u << RP_OP_SEND_LAST_INV | \
 	1u << RP_OP_SEND_ONLY_INV)
 
-/* The first packet of a longer one; what was counted of one that never ended is forgotten. */
+/* The same of the first one: what was counted of a message that never ended is forgotten. */
 #define RP_BEGINS_MESSAGE ( \
-	1u << RP_OP_SEND_FIRST | 1u << RP_OP_WRITE_FIRST | 1u << RP_OP_READ_RESPONSE_FIRST)
+	1u << RP_OP_SEND_FIRST | 1u << RP_OP_SEND_ONLY | 1u << RP_OP_SEND_ONLY_IMM | \
+	1u << RP_OP_WRITE_FIRST | 1u << RP_OP_WRITE_ONLY | 1u << RP_OP_WRITE_ONLY_IMM | \
+	1u << RP_OP_READ_RESPONSE_FIRST | 1u << RP_OP_READ_RESPONSE_ONLY | \
+	1u << RP_OP_ATOMIC_ACK | 1u << RP_OP_SEND_ONLY_INV)
 
-/** rp_begins_message() - do more packets of the message follow, and none came before? */
+/** rp_begins_message() - is it the first packet of a message? */
 static __always_inline bool rp_begins_message(u8 opcode)
 {
 	return RP_BEGINS_MESSAGE >> (opcode & 0x1f) & 1;

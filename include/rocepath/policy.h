@@ -507,6 +507,18 @@ struct rp_dcqcn {
 };
 
 /**
+ * struct rp_turn - a QP's place in what it shares
+ * @next_ns: when its next packet may leave
+ * @active_window: the last window in which it sent
+ * @waiting_window: the last window in which it was found waiting
+ */
+struct rp_turn {
+	u64 next_ns;
+	u64 active_window;
+	u64 waiting_window;
+};
+
+/**
  * struct rp_qp_tx - what a packet that leaves finds of its QP
  * @rules: bit n: the QP fulfils what rule n says about QPs
  * @generation: of the policy that @rules is of; another one: resolve again
@@ -517,10 +529,10 @@ struct rp_dcqcn {
  * @busy: the rate machine is being moved
  * @socket_cookie: of the socket that it was seen to send by, which is the RDMA stack's
  * @next_ns: when its next packet may leave by its own rate
- * @fair_ns: and by its share of the class, see bpf/pace.h
+ * @class_turn: and by its share of the class, see bpf/pace.h
+ * @total_turn: and by its share of all
  * @message_bytes: of the running message, so far
  * @message_size_bytes: of the running message, in all, where its first packet said so
- * @backlog_window: the last window in which it was found waiting, see bpf/pace.h
  * @ns_per_byte_q20: at the rate that @dcqcn allows, 0: it does not limit
  * @packets: that left
  * @bytes: that left, IP headers included
@@ -536,10 +548,10 @@ struct rp_qp_tx {
 	u32 busy;
 	u64 socket_cookie;
 	u64 next_ns;
-	u64 fair_ns;
+	struct rp_turn class_turn;
+	struct rp_turn total_turn;
 	u64 message_bytes;
 	u64 message_size_bytes;
-	u64 backlog_window;
 	u64 ns_per_byte_q20;
 	u64 packets;
 	u64 bytes;
@@ -662,17 +674,29 @@ struct rp_job {
 };
 
 /**
- * struct rp_pacer - the clock of a class
- * @next_ns: when its next packet may leave
- * @window: number of the running window
- * @waiting: QPs found waiting in it
- * @sharing: QPs found waiting in the one before
+ * struct rp_pacer - how a class, or all traffic, is shared by QPs, see bpf/pace.h
+ * @next_ns: when the next packet of QPs that the census does not know may leave
+ * @window_start_ns: of the running window
+ * @window_end_ns: of the running window
+ * @window: its number
+ * @share_ns_per_byte_q20: what each QP may take that wants more than that
+ * @sharing: QPs found waiting in the window before
+ * @waiting: QPs found waiting in this one
+ * @were_active: QPs that sent in the window before
+ * @active: QPs that sent in this one
+ * @small_bytes: sent in this one by QPs that were not
  */
 struct rp_pacer {
 	u64 next_ns;
+	u64 window_start_ns;
+	u64 window_end_ns;
 	u64 window;
-	u32 waiting;
+	u64 share_ns_per_byte_q20;
 	u32 sharing;
+	u32 waiting;
+	u32 were_active;
+	u32 active;
+	u64 small_bytes;
 } __aligned(64);
 
 /**

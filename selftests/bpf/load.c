@@ -2,7 +2,7 @@
 /*
  * load [--kprobes | --no-census]: load all programs with the maximal policy, print how many
  * instructions the verifier went through for each, one JSON object. --stay: attach the
- * census, and print what it knows for each line that is read.
+ * census, and answer each line that is read with "census" and what it knows.
  */
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
@@ -51,7 +51,7 @@ static void print_census(struct rocepath_bpf *skel)
 	const char *comma = "";
 	struct rp_qp qp;
 
-	printf("{\"created\":%llu,\"destroyed\":%llu,\"full\":%llu,\"qp_tx\":%llu,\"qp_rx\":%llu,\"qps\":[",
+	printf("census {\"created\":%llu,\"destroyed\":%llu,\"full\":%llu,\"qp_tx\":%llu,\"qp_rx\":%llu,\"qps\":[",
 	       (unsigned long long)event_count(skel, RP_EVENT_qp_created),
 	       (unsigned long long)event_count(skel, RP_EVENT_qp_destroyed),
 	       (unsigned long long)event_count(skel, RP_EVENT_qp_table_full),
@@ -110,12 +110,14 @@ int main(int argc, char **argv)
 	}
 	if (!skel)
 		return 1;
+	if (!getenv("ROCEPATH_LIBBPF_LOG"))
+		libbpf_set_print(NULL);
 	bpf_object__for_each_program(prog, skel->obj)
 		if (is_census(prog))
 			bpf_program__set_autoload(prog, census && is_kprobe(prog) == kprobes);
 	err = rocepath_bpf__load(skel);
 	if (err) {
-		fprintf(stderr, "load: %s\n", strerror(-err));
+		fprintf(stderr, "load: %s (ROCEPATH_LIBBPF_LOG=1 says more)\n", strerror(-err));
 		return 1;
 	}
 	policy_maximal(&policy);

@@ -269,6 +269,11 @@ static void rules_about_packets(void **state)
 	check_class(0);
 	make(0x04, 0x300, 1024, 0, false);		/* another message */
 	check_class(1);
+	make(0x06, 0x300, 1024, 26 << 2, false);
+	memcpy(l3(frame) + 40, reth, 16);
+	check_class(2);
+	make(0x04, 0x300, 1024, 26 << 2, false);	/* that one never ended */
+	check_class(1);
 }
 
 /* ECT(0) only of Not-ECT, only where the class says so; CE stays; each kind its DSCP */
