@@ -11,7 +11,7 @@ import socket
 import subprocess
 import time
 
-from . import splat
+from . import accel, splat
 from .agent import Agent
 from .errors import LabError, MachineDied, PollTimeout, SplatError
 from .net import Net
@@ -27,10 +27,6 @@ KERNEL_ARGS = (
     # Self-tests and keys that cost seconds then and that no test here needs.
     'cryptomgr.notests=1 initcall_blacklist=init_encrypted,crypto_kdf108_init,jent_mod_init'
 )
-# A newest CPU, less what is slower to emulate than to do without: byte-wise string moves, wide vectors.
-# And less cmpxchg16b, which QEMU 7.2 gets wrong now and then: it leaves an operand in the flags, and
-# a guest whose kernel allocates memory by it, as Linux does, dies of a double fault some time later.
-TCG_CPU = 'max,la57=off,-erms,-fsrm,-avx,-avx2,-cx16'
 PR_SET_PDEATHSIG = 1
 _libc = ctypes.CDLL(None)
 
@@ -204,11 +200,9 @@ class Machine(Net):
         return text
 
     def _command(self, agent_fd, qmp_fd):
-        kvm = os.access('/dev/kvm', os.W_OK)
         cmd = ['qemu-system-x86_64', '-name', self.name, '-nodefaults', '-no-user-config',
                '-display', 'none', '-M', 'q35,usb=off,vmport=off', '-no-reboot',
-               '-accel', 'kvm' if kvm else 'tcg,thread=multi',
-               '-cpu', 'host' if kvm else TCG_CPU,
+               *accel.options(self.lab.kernel.vmlinuz),
                '-smp', str(self.smp), '-m', str(self.mem),
                '-kernel', self.lab.kernel.vmlinuz, '-initrd', self.lab.initrd,
                '-append', '%s %s' % (KERNEL_ARGS, self.append),
