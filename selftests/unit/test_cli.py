@@ -14,7 +14,7 @@ OUT = os.environ.get('PROGRAMS', os.path.join(ROOT, 'build', 'selftests')) + '/c
 TOOL = os.path.join(OUT, 'rocepath')
 # it exits with memory in hand; and a process with a secret may not be looked at
 ENV = dict(os.environ, ASAN_OPTIONS='detect_leaks=0')
-COMMANDS = ('check', 'monitor', 'version', 'help')  # objects without a verb
+COMMANDS = ('check', 'apply', 'try', 'diff', 'show', 'clean', 'status', 'run', 'monitor', 'version', 'help')  # objects without a verb
 LOADED = os.path.isdir('/sys/module/rocepath')
 
 
@@ -224,7 +224,8 @@ def test_install():
     with tempfile.TemporaryDirectory() as directory:
         subprocess.run(['make', '-s', '-C', ROOT + '/user', 'O=' + OUT, 'SAN=1', 'PREFIX=/usr',
                         'DESTDIR=' + directory, 'install'], check=True, stdout=subprocess.DEVNULL)
-        for path in ('sbin/rocepath', 'share/man/man8/rocepath.8',
+        for path in ('sbin/rocepath', 'share/man/man8/rocepath.8', 'share/man/man5/rocepath.yaml.5',
+                     'lib/systemd/system/rocepath.service',
                      'share/bash-completion/completions/rocepath'):
             true(os.path.isfile('%s/usr/%s' % (directory, path)), path)
 
