@@ -110,10 +110,32 @@ static void complete_value(const struct rp_keyword *keyword, rp_word_fn emit, vo
 		emit(data, RP_ARG_NONE, keyword->zero);
 }
 
+/* a keyword as it was typed, "--" before it or not */
+static const struct rp_keyword *keyword_of(const struct rp_verb *verb, const char *word)
+{
+	struct rp_words words = rp_keyword_words(verb);
+	int found = rp_words_exact(&words, word + (strncmp(word, "--", 2) ? 0 : 2));
+
+	return found < 0 ? NULL : &verb->keywords[found];
+}
+
+/* returns the keyword that wants a value, which is the last word; NULL: none does */
+static const struct rp_keyword *open_keyword(const struct rp_verb *verb, int argc,
+					     char *const *argv)
+{
+	for (int i = 0; i < argc; i++) {
+		const struct rp_keyword *keyword = keyword_of(verb, argv[i]);
+
+		if (keyword && keyword->type != RP_ARG_FLAG && ++i == argc)
+			return keyword;
+	}
+	return NULL;
+}
+
 static bool is_given(int argc, char *const *argv, const char *name)
 {
-	for (int i = 0; i < argc; i += 2)
-		if (!strcmp(argv[i], name))
+	for (int i = 0; i < argc; i++)
+		if (!strcmp(argv[i] + (strncmp(argv[i], "--", 2) ? 0 : 2), name))
 			return true;
 	return false;
 }
@@ -122,6 +144,7 @@ static void complete_verb(const struct rp_grammar *grammar, const struct rp_verb
 			  char *const *argv, rp_word_fn emit, void *data)
 {
 	struct rp_words words = rp_keyword_words(verb);
+	const struct rp_keyword *keyword;
 
 	if (verb->subject == RP_ARG_OBJECT && !argc) {
 		words = rp_object_words(grammar);
@@ -130,17 +153,15 @@ static void complete_verb(const struct rp_grammar *grammar, const struct rp_verb
 	}
 	if (verb->subject != RP_ARG_NONE && !argc)
 		emit(data, verb->subject, NULL);
-	if (verb->subject != RP_ARG_NONE && argc && rp_words_exact(&words, argv[0]) < 0) {
+	if (verb->subject != RP_ARG_NONE && argc && !keyword_of(verb, argv[0])) {
 		argv++;
 		argc--;
 	} else if (!argc && verb->subject_required) {
 		return;
 	}
-	if (argc % 2) {
-		int found = rp_words_exact(&words, argv[argc - 1]);
-
-		if (found >= 0)
-			complete_value(&verb->keywords[found], emit, data);
+	keyword = open_keyword(verb, argc, argv);
+	if (keyword) {
+		complete_value(keyword, emit, data);
 		return;
 	}
 	for (unsigned int i = 0; i < words.count; i++)

@@ -5,7 +5,7 @@
 
 #include <stdint.h>
 
-#define RP_OWNER_LEN 80
+#define RP_OWNER_LEN 256	/* of a part of a path, at most */
 
 /**
  * struct rp_owner - what the path of a cgroup tells

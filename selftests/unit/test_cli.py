@@ -129,6 +129,10 @@ def test_usage_errors():
     fails(2, 'unknown keyword \'secret\'', 'key', 'set', 'dev', 'rp0', 'id', '1', 'secret', '00')
     fails(2, 'one word too many', 'version', 'x')
     fails(2, 'unknown object', 'help', 'nothing')
+    fails(2, 'needs the name of a file', 'try')
+    fails(2, 'timeout must be 1 to 86400', 'try', 'x', '--timeout', '0')
+    fails(2, 'timeout \'1ms\' is not a whole number of seconds', 'try', 'x', 'timeout', '1ms')
+    fails(2, 'effective is given twice', 'show', '--effective', 'effective')
 
 
 def test_no_module():
@@ -212,6 +216,10 @@ def test_completion():
     true(complete('device', 's') == ['show', 'set'], complete('device', 's'))
     true(complete('device', 'set', 'rp0', 'gap-f') == ['gap-floor'], 'keyword')
     true(complete('device', 'set', 'rp0', 'entropy', '') == ['sport', 'flowlabel', 'keep'], 'value')
+    true(complete('check', '--') == [], complete('check', '--'))
+    true('effective' in complete('check', 'x.yaml', ''), 'a flag')
+    true(complete('check', 'x.yaml', 'effective', '') == [], 'a flag twice')
+    true(complete('try', 'x.yaml', '--timeout', '') == ['120s'], 'a value')
     true('evs' not in complete('device', 'set', 'rp0', 'evs', '3', ''), 'given twice')
     with tempfile.TemporaryDirectory() as directory:
         open(directory + '/secret', 'w', encoding='ascii').close()

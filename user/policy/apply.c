@@ -347,8 +347,8 @@ static void roll_back(struct transaction *t)
 
 static void pin_active(const struct transaction *t)
 {
-	bpf_obj_pin(t->inner, RP_PIN_DIR "/stage-active");
-	rename(RP_PIN_DIR "/stage-active", RP_PIN_DIR "/active");
+	bpf_obj_pin(t->inner, RP_STAGE "-active");
+	rename(RP_STAGE "-active", RP_PIN_DIR "/active");
 }
 
 static int commit(struct transaction *t)

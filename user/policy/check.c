@@ -330,7 +330,7 @@ static bool is_contiguous(uint64_t mask)
 static void check_mask(const struct checker *c)
 {
 	const struct rp_spec *spec = c->spec;
-	unsigned int classes = spec->classes.count + 1;
+	unsigned int classes = spec->classes.count + !spec->default_class;
 
 	if (rp_given(spec, RP_KEY_POLICY_MARK_MASK) && spec->mark_mask) {
 		if (!is_contiguous(spec->mark_mask))
@@ -370,6 +370,10 @@ void rp_spec_check(const struct rp_spec *spec, struct rp_report *report)
 		check_class(&c, rp_spec_class_at(spec, i));
 	if (spec->default_class)
 		check_class_name(&c, &spec->default_class);
+	else if (spec->classes.count == RP_SPEC_CLASSES_MAX &&
+		 rp_spec_class_index(spec, rp_spec_default(spec)) < 0)
+		complain(&c, &spec->classes, "with %d classes there is no room for another one: say which is the default-class",
+			 RP_SPEC_CLASSES_MAX);
 	check_rules(&c);
 	check_sizes(&c);
 	check_pacing(&c);

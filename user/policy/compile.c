@@ -9,7 +9,7 @@
 #include "compile.h"
 
 _Static_assert(RP_SPEC_SIZES_MAX == RP_SIZE_BOUNDS_MAX && RP_SPEC_RULES_MAX == RP_RULES_MAX &&
-	       RP_SPEC_CLASSES_MAX < RP_CLASSES_MAX && RP_SPEC_NAME_MAX < RP_NAME_LEN &&
+	       RP_SPEC_CLASSES_MAX == RP_CLASSES_MAX && RP_SPEC_NAME_MAX < RP_NAME_LEN &&
 	       RP_SPEC_PEERS_MAX < RP_PEERS_MAX, "what files may say fits into the maps");
 
 

@@ -11,7 +11,7 @@
 #include "source.h"
 
 #define RP_SPEC_VERSION 1
-#define RP_SPEC_CLASSES_MAX 63	/* and the default, where none is named */
+#define RP_SPEC_CLASSES_MAX 64	/* the default among them */
 #define RP_SPEC_RULES_MAX 64
 #define RP_SPEC_SIZES_MAX 15		/* different message sizes in rules */
 #define RP_SPEC_PEERS_MAX 4096

@@ -222,6 +222,7 @@ int rp_pins_commit(struct rp_error *error)
 void rp_pins_abandon(void)
 {
 	remove_entry(RP_STAGE, "", true);
+	unlink(RP_STAGE "-active");
 }
 
 /**

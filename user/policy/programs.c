@@ -316,6 +316,12 @@ static struct rocepath_bpf *load_best(const struct rp_maps *maps)
 	}
 }
 
+static bool census_is_staged(void)
+{
+	return !access(RP_STAGE "/links/" CENSUS "destroy", F_OK) ||
+	       !access(RP_STAGE "/links/" CENSUS_KPROBE "destroy", F_OK);
+}
+
 static int fill_stage(struct rp_programs *programs, struct rp_maps *maps, bool fresh)
 {
 	struct rocepath_bpf *skel = load_best(fresh ? NULL : maps);
@@ -362,6 +368,8 @@ int rp_programs_load(struct rp_programs *programs, struct rp_maps *maps, bool fr
 	if (err)
 		rp_error_set(error, "the kernel does not take the programs: %s%s; what it says is in " LOG,
 			     strerror(-err), err == -EPERM ? " (run it as root)" : "");
+	else if (has_ib_core() && !census_is_staged())
+		rp_complain("warning: this kernel does not let queue pairs be watched, rules about them match nothing; what it says is in " LOG);
 	else
 		unlink(LOG);
 	return err;
