@@ -14,7 +14,8 @@
 #include "maps.h"
 #include "parse.h"
 
-static __always_inline bool admit_peer(const struct rp_policy *policy, const struct rp_packet *p)
+static __always_inline enum rp_action admit_look_up(const struct rp_policy *policy,
+						    const struct rp_packet *p)
 {
 	struct rp_peer *peer;
 
@@ -29,7 +30,27 @@ static __always_inline bool admit_peer(const struct rp_policy *policy, const str
 		__builtin_memcpy(key.address, p->source.bytes + 12, sizeof(key.address));
 		peer = bpf_map_lookup_elem(&peers4, &key);
 	}
-	return peer && peer->action == RP_ACTION_PASS;
+	return peer ? peer->action : RP_ACTION_DROP;
+}
+
+/* A walk down the trie costs as much as all else here; few hosts send most of the packets. */
+static __always_inline bool admit_peer(const struct rp_policy *policy, const struct rp_packet *p)
+{
+	const u64 *want = (const u64 *)&p->source, *have;
+	struct rp_peer_cached *cached;
+	u32 slot;
+
+	slot = (u32)((want[0] ^ want[1] ^ want[1] >> 32) * 0x9e3779b1u) >> 24;
+	cached = bpf_map_lookup_elem(&peer_cache, &slot);
+	if (!cached)
+		return false;
+	have = (const u64 *)&cached->address;
+	if (cached->generation != policy->generation || have[0] != want[0] || have[1] != want[1]) {
+		cached->action = admit_look_up(policy, p);
+		cached->address = p->source;
+		cached->generation = policy->generation;
+	}
+	return cached->action == RP_ACTION_PASS;
 }
 
 /* datagrams may come from anybody for a QP that has no peer; the management QP is there always */

@@ -249,7 +249,7 @@ static __always_inline int census_created(const struct ib_qp *pointer, bool kern
 	qp = bpf_map_lookup_elem(&qps, &key);
 	if (!qp)
 		return 0;
-	qp->type = BPF_CORE_READ(pointer, qp_type);
+	qp->type = (enum rp_qp_type)BPF_CORE_READ(pointer, qp_type);
 	qp->ifindex = census_ifindex(pointer);
 	BPF_CORE_READ_STR_INTO(&qp->device, pointer, device, name);
 	qp->created_ns = bpf_ktime_get_ns();

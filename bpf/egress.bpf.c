@@ -205,32 +205,44 @@ static __always_inline u8 egress_dscp(const struct rp_class *class, const struct
 	return p->qpn == RP_QPN_GSI ? class->management_dscp : class->dscp;
 }
 
-/* One store writes ToS and IP checksum; nothing else of the packet covers the ToS. */
+/* RFC 1624, equation 3; the ToS is the low half of the header's first word */
+static __always_inline void egress_write_tos4(struct iphdr *ip, u8 tos)
+{
+	u32 sum = (u16)~bpf_ntohs(ip->check) + (u16)~ip->tos + tos;
+
+	sum = (sum & 0xffff) + (sum >> 16);
+	sum = (sum & 0xffff) + (sum >> 16);
+	ip->check = bpf_htons(~sum);
+	ip->tos = tos;
+}
+
+static __always_inline void egress_write_tos6(u8 *ip, u8 tos)
+{
+	ip[0] = (ip[0] & 0xf0) | tos >> 4;
+	ip[1] = (ip[1] & 0x0f) | tos << 4;
+}
+
+/* The ToS and the IP checksum; nothing else of the packet covers it. In place where it can be. */
 static __always_inline void egress_set_tos(struct __sk_buff *skb, const struct rp_packet *p, u8 tos)
 {
-	u32 sum;
+	u32 l3 = p->l3 & 31;
+	void *at = (void *)(long)skb->data + l3;
+	struct iphdr copy;
 
-	if (p->ipv6) {
-		u8 head[2];
-
-		if (bpf_skb_load_bytes(skb, p->l3, head, sizeof(head)))
-			return;
-		head[0] = (head[0] & 0xf0) | tos >> 4;
-		head[1] = (head[1] & 0x0f) | tos << 4;
-		bpf_skb_store_bytes(skb, p->l3, head, sizeof(head), 0);
-	} else {
-		struct iphdr head;
-
-		if (bpf_skb_load_bytes(skb, p->l3, &head, sizeof(head)))
-			return;
-		/* RFC 1624, equation 3 */
-		sum = (u16)~bpf_ntohs(head.check) + (u16)~head.tos + tos;
-		sum = (sum & 0xffff) + (sum >> 16);
-		sum = (sum & 0xffff) + (sum >> 16);
-		head.check = bpf_htons(~sum);
-		head.tos = tos;
-		bpf_skb_store_bytes(skb, p->l3, &head, sizeof(head), 0);
+	if (likely(at + sizeof(copy) <= (void *)(long)skb->data_end)) {
+		if (p->ipv6)
+			egress_write_tos6(at, tos);
+		else
+			egress_write_tos4(at, tos);
+		return;
 	}
+	if (bpf_skb_load_bytes(skb, l3, &copy, sizeof(copy)))
+		return;
+	if (p->ipv6)
+		egress_write_tos6((u8 *)&copy, tos);
+	else
+		egress_write_tos4(&copy, tos);
+	bpf_skb_store_bytes(skb, l3, &copy, sizeof(copy), 0);
 }
 
 static __always_inline void egress_set_pcp(struct __sk_buff *skb, const struct rp_packet *p, u32 pcp)
@@ -285,17 +297,18 @@ static __always_inline u64 egress_pace(struct __sk_buff *skb, const struct rp_po
 	u32 last = RP_CLASSES_MAX;
 	struct rp_pacer *pacer = bpf_map_lookup_elem(&pacers, &index);
 	struct rp_pacer *total = bpf_map_lookup_elem(&pacers, &last);
-	u64 now = bpf_ktime_get_ns(), depart;
+	struct rp_time time = { .tick_ns = bpf_ktime_get_coarse_ns() };
+	u64 depart;
 
 	if (!pacer || !total)
 		return 0;
 	if (tx && tx->ns_per_byte_q20)
-		egress_dcqcn(tx, data, now);
-	depart = rp_pace(policy, class, pacer, total, tx, data, now);
-	if (depart <= now)
+		egress_dcqcn(tx, data, bpf_ktime_get_ns());
+	depart = rp_pace(policy, class, pacer, total, tx, data, &time);
+	if (depart <= time.tick_ns)
 		return 0;
 	skb->tstamp = depart;
-	return depart - now;
+	return depart - time.tick_ns;
 }
 
 static __always_inline bool egress_is_paced(const struct rp_policy *policy,
@@ -461,7 +474,7 @@ __noinline int egress_packet(struct __sk_buff *skb)
 
 	if (!policy)
 		return TC_ACT_UNSPEC;
-	verdict = rp_parse_skb(skb, &p);
+	verdict = rp_parse_skb_quickly(skb, &p);
 	if (verdict == RP_OTHER) {
 		rp_event(RP_EVENT_tx_not_roce);
 		return TC_ACT_UNSPEC;

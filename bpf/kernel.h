@@ -9,6 +9,12 @@
 #include <linux/bpf.h>
 #include <rocepath/types.h>
 
+/* of fields CO-RE looks at the kind of type as well */
+enum ib_qp_type { IB_QP_TYPE_ANY };
+enum ib_qp_state { IB_QP_STATE_ANY };
+enum ib_mtu { IB_MTU_ANY };
+enum rdma_ah_attr_type { RDMA_AH_TYPE_ANY };
+
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
 
 struct ns_common {
@@ -81,7 +87,7 @@ struct ib_qp {
 	struct ib_qp *real_qp;
 	u32 qp_num;
 	u32 port;
-	int qp_type;
+	enum ib_qp_type qp_type;
 };
 
 union ib_gid {
@@ -95,12 +101,12 @@ struct ib_global_route {
 
 struct rdma_ah_attr {
 	struct ib_global_route grh;
-	int type;
+	enum rdma_ah_attr_type type;
 };
 
 struct ib_qp_attr {
-	int qp_state;
-	int path_mtu;
+	enum ib_qp_state qp_state;
+	enum ib_mtu path_mtu;
 	u32 dest_qp_num;
 	struct rdma_ah_attr ah_attr;
 };

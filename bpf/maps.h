@@ -43,6 +43,13 @@ struct {
 } peers6 __weak SEC(".maps");
 
 struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, RP_PEER_CACHE);
+	__type(key, u32);
+	__type(value, struct rp_peer_cached);
+} peer_cache __weak SEC(".maps");
+
+struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, RP_QPS_MAX);
 	__uint(map_flags, BPF_F_NO_PREALLOC);

@@ -33,25 +33,49 @@
 /* a window is long enough for each QP that waits to send so many packets */
 #define RP_PACE_WINDOW_PACKETS 16
 
+/**
+ * struct rp_time - what time it is, as exactly as somebody wanted to know
+ * @tick_ns: when the kernel's clock ticked last, CLOCK_MONOTONIC: costs next to nothing
+ * @now_ns: 0: nobody asked
+ *
+ * A clock of ours that is ahead of the tick says when to leave, and if that is past, the
+ * packet leaves at once. Only what has fallen behind the tick wants to know by how much.
+ */
+struct rp_time {
+	u64 tick_ns;
+	u64 now_ns;
+};
+
+rp_inline u64 rp_time_now(struct rp_time *time)
+{
+#ifdef __bpf__
+	if (!time->now_ns)
+		time->now_ns = bpf_ktime_get_ns();
+#endif
+	return time->now_ns;
+}
+
 /*
  * Nanoseconds for some bytes. What is less than one is made up for by chance, or fast
  * links would be paced wrong by some per cent.
  */
-rp_inline u64 rp_pace_cost(u64 ns_per_byte_q20, u32 bytes, u64 now)
+rp_inline u64 rp_pace_cost(u64 ns_per_byte_q20, u32 bytes, u64 seed)
 {
-	u64 chance = (u32)now * 0x9e3779b1u >> 12;
+	u64 chance = (seed ^ seed >> 9) * 0xff51afd7ed558ccdull >> 44;
 
 	return (ns_per_byte_q20 * bytes + chance) >> 20;
 }
 
 /* Take a turn on a clock that does not run ahead of @most. Return: when it is. */
-rp_inline u64 rp_pace_turn(u64 *clock, u64 now, u64 cost, u64 burst, u64 most)
+rp_inline u64 rp_pace_turn(u64 *clock, struct rp_time *time, u64 cost, u64 burst, u64 most)
 {
-	u64 old = READ_ONCE(*clock), start = 0, seen;
+	u64 old = READ_ONCE(*clock), start, seen;
 	int i;
 
 	for (i = 0; i < RP_PACE_TRIES; i++) {
-		start = now > burst ? max(old, now - burst) : old;
+		start = old;
+		if (old < time->tick_ns)
+			start = max(old, rp_time_now(time) - burst);
 		if (start > most)
 			return most;
 		seen = __sync_val_compare_and_swap(clock, old, start + cost);
@@ -61,7 +85,7 @@ rp_inline u64 rp_pace_turn(u64 *clock, u64 now, u64 cost, u64 burst, u64 most)
 	}
 	/* many CPUs at once: what counts is that each byte does */
 	__sync_fetch_and_add(clock, cost);
-	return start;
+	return old;
 }
 
 /* Another window begins: what may each QP take that waits? @cost: of a packet, at the whole rate */
@@ -108,22 +132,23 @@ rp_inline u64 rp_pace_share_now(const struct rp_pacer *pacer, const struct rp_ra
 
 /* Return: when the QP's share has the packet leave. */
 rp_inline u64 rp_pace_share(struct rp_pacer *pacer, struct rp_turn *turn, const struct rp_rate *rate,
-			    u32 bytes, u64 now, u64 most)
+			    u32 bytes, struct rp_time *time, u64 most)
 {
-	u64 start, window;
+	u64 tick = time->tick_ns, start, window;
 
-	rp_pace_window(pacer, rate, now, rp_pace_cost(rate->ns_per_byte_q20, bytes, now));
+	if (tick >= READ_ONCE(pacer->window_end_ns))
+		rp_pace_window(pacer, rate, tick, rp_pace_cost(rate->ns_per_byte_q20, bytes, tick));
 	window = READ_ONCE(pacer->window);
 	if (turn->active_window != window) {
 		turn->active_window = window;
 		__sync_fetch_and_add(&pacer->active, 1);
 	}
-	start = rp_pace_turn(&turn->next_ns, now,
-			     rp_pace_cost(rp_pace_share_now(pacer, rate), bytes, now),
+	start = rp_pace_turn(&turn->next_ns, time,
+			     rp_pace_cost(rp_pace_share_now(pacer, rate), bytes, turn->next_ns),
 			     rate->burst_ns, most);
 	if (turn->waiting_window == window)
 		return start;
-	if (start > now) {
+	if (start > tick && start > rp_time_now(time)) {
 		turn->waiting_window = window;
 		__sync_fetch_and_add(&pacer->waiting, 1);
 	} else {
@@ -134,14 +159,15 @@ rp_inline u64 rp_pace_share(struct rp_pacer *pacer, struct rp_turn *turn, const 
 
 /* Return: when a packet may leave by what its QP shares with others. */
 rp_inline u64 rp_pace_shared(struct rp_pacer *pacer, struct rp_turn *turn, const struct rp_rate *rate,
-			     u32 bytes, u64 now, u64 most)
+			     u32 bytes, struct rp_time *time, u64 most)
 {
 	if (!rate->ns_per_byte_q20)
-		return now;
+		return 0;
 	if (turn)
-		return rp_pace_share(pacer, turn, rate, bytes, now, most);
+		return rp_pace_share(pacer, turn, rate, bytes, time, most);
 	/* QPs that are not known share one place */
-	return rp_pace_turn(&pacer->next_ns, now, rp_pace_cost(rate->ns_per_byte_q20, bytes, now),
+	return rp_pace_turn(&pacer->next_ns, time,
+			    rp_pace_cost(rate->ns_per_byte_q20, bytes, pacer->next_ns),
 			    rate->burst_ns, most);
 }
 
@@ -153,25 +179,27 @@ rp_inline u64 rp_pace_shared(struct rp_pacer *pacer, struct rp_turn *turn, const
  * @total: of all
  * @tx: its QP, NULL: not known
  * @bytes: of data
- * @now: nanoseconds, CLOCK_MONOTONIC
+ * @time: the time
  *
- * Return: @now or later, never later than the horizon; then it is the horizon exactly.
+ * Return: nanoseconds, CLOCK_MONOTONIC; what is past means at once. Never later than the
+ * horizon from the last tick; then it is that exactly.
  */
 rp_inline u64 rp_pace(const struct rp_policy *policy, const struct rp_class *class,
 		      struct rp_pacer *pacer, struct rp_pacer *total, struct rp_qp_tx *tx,
-		      u32 bytes, u64 now)
+		      u32 bytes, struct rp_time *time)
 {
-	u64 most = now + policy->horizon_ns, depart = now, start, per_byte;
+	u64 most = time->tick_ns + policy->horizon_ns, depart, start, per_byte;
 
-	start = rp_pace_shared(total, tx ? &tx->total_turn : NULL, &policy->total_rate, bytes, now, most);
-	depart = max(depart, start);
-	start = rp_pace_shared(pacer, tx ? &tx->class_turn : NULL, &class->class_rate, bytes, now, most);
+	depart = rp_pace_shared(total, tx ? &tx->total_turn : NULL, &policy->total_rate, bytes, time,
+				most);
+	start = rp_pace_shared(pacer, tx ? &tx->class_turn : NULL, &class->class_rate, bytes, time,
+			       most);
 	depart = max(depart, start);
 	if (!tx)
 		return depart;
 	per_byte = max(class->qp_rate.ns_per_byte_q20, READ_ONCE(tx->ns_per_byte_q20));
 	if (per_byte) {
-		start = rp_pace_turn(&tx->next_ns, now, rp_pace_cost(per_byte, bytes, now),
+		start = rp_pace_turn(&tx->next_ns, time, rp_pace_cost(per_byte, bytes, tx->next_ns),
 				     class->qp_rate.burst_ns, most);
 		depart = max(depart, start);
 	}

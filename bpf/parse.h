@@ -40,12 +40,14 @@
  * @end: behind the last one that is linear
  * @ctx: struct __sk_buff or struct xdp_md
  * @xdp: which of them
+ * @in_place: what is not linear is not looked at
  */
 struct rp_frame {
 	void *data;
 	void *end;
 	void *ctx;
 	bool xdp;
+	bool in_place;
 };
 
 static __always_inline u32 rp_frame_len(const struct rp_frame *f)
@@ -67,6 +69,8 @@ static __always_inline void *rp_frame_at(const struct rp_frame *f, u32 offset, u
 		if (likely(at + size <= f->end))
 			return at;
 	}
+	if (f->in_place)
+		return NULL;
 	if (f->xdp)
 		err = bpf_xdp_load_bytes(f->ctx, offset, copy, size);
 	else
@@ -327,6 +331,20 @@ __weak __noinline int rp_parse_skb(struct __sk_buff *skb, struct rp_packet *p)
 	struct rp_frame f = { (void *)(long)skb->data, (void *)(long)skb->data_end, skb, false };
 
 	return p ? rp_parse(&f, p, true) : RP_OTHER;
+}
+
+/*
+ * The same, in line: what is not found in the linear part is looked for once more, or the
+ * verifier would have to follow each header by two ways.
+ */
+static __always_inline int rp_parse_skb_quickly(struct __sk_buff *skb, struct rp_packet *p)
+{
+	struct rp_frame f = { (void *)(long)skb->data, (void *)(long)skb->data_end, skb, false, true };
+	int verdict = rp_parse(&f, p, true);
+
+	if (verdict != RP_ROCE_FRAME && unlikely(f.end - f.data < skb->len))
+		verdict = rp_parse_skb(skb, p);
+	return verdict;
 }
 
 /** rp_is_data() - does it carry data of an application? Those are paced, and notified of. */

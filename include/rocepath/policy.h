@@ -5,6 +5,7 @@
  *
  *   policy        array of maps, 1: the inner array's one entry is a struct rp_policy
  *   peers4 peers6 the allow list, for each generation of the policy: struct rp_peer
+ *   peer_cache    per CPU: what it said last of an address
  *   qps           the census: struct rp_qp_key -> struct rp_qp
  *   qp_tx         what a packet that leaves finds: struct rp_wire_qp -> struct rp_qp_tx
  *   qp_rx         what a packet that arrives finds: struct rp_wire_qp -> struct rp_qp_rx
@@ -43,7 +44,7 @@
 /** struct rp_address - IPv6, or IPv4 as ::ffff:a.b.c.d; in network order */
 struct rp_address {
 	u8 bytes[16];
-};
+} __aligned(8);
 
 /** enum rp_action - what is done with a packet that was found to be wrong */
 enum rp_action {
@@ -359,6 +360,21 @@ struct rp_peer6_key {
 /** struct rp_peer - a prefix that may send to us */
 struct rp_peer {
 	enum rp_action action;		/* pass; drop makes holes in a wider prefix */
+};
+
+#define RP_PEER_CACHE 256
+
+/**
+ * struct rp_peer_cached - what the allow list said of an address
+ * @generation: of the policy; the list of a generation does not change
+ * @address: whose
+ * @action: of the longest prefix, drop where there is none
+ */
+struct rp_peer_cached {
+	u64 generation;
+	struct rp_address address;
+	enum rp_action action;
+	u32 pad;
 };
 
 /** struct rp_qp_key - a QP of this host, @device_index as RDMA netlink numbers devices */
@@ -704,7 +720,7 @@ struct rp_pacer {
  * @packets: sent
  * @bytes: sent, IP headers included
  * @paced_packets: given a departure later than now
- * @paced_ns: how much later, all together
+ * @paced_ns: how much later, all together; each to within a tick of the kernel's clock
  * @horizon_packets: that would have left later than the horizon
  * @ecn_packets: made ECT(0)
  */

@@ -54,6 +54,16 @@ static void begin(u64 class_rate, u64 qp_rate, u64 total_rate, u32 qps)
 	}
 }
 
+/* the kernel's clock ticks every 4 ms */
+static u64 pace(struct sender *s)
+{
+	struct rp_time time = { .tick_ns = now / (4 * MSEC) * (4 * MSEC), .now_ns = now };
+	u64 depart = rp_pace(&policy, &policy.class[0], &pacer, &total, &s->tx, s->bytes, &time);
+
+	require(depart <= time.tick_ns + policy.horizon_ns, "later than the horizon");
+	return max(depart, now);
+}
+
 /* the earliest of all things that can happen; moves on to it */
 static void step(u64 measure_from)
 {
@@ -91,8 +101,7 @@ static void step(u64 measure_from)
 	}
 	for (k = 0; who->leaves[k] != ~0ull; k++)
 		;
-	who->leaves[k] = rp_pace(&policy, &policy.class[0], &pacer, &total, &who->tx, who->bytes, now);
-	require(who->leaves[k] >= now && who->leaves[k] <= now + policy.horizon_ns, "departure");
+	who->leaves[k] = pace(who);
 	most_waiting = max(most_waiting, who->leaves[k] - now);
 	who->next = now + who->every;
 }
@@ -208,7 +217,7 @@ static void horizon(void **state)
 	policy.horizon_ns = SEC;
 	most_waiting = 0;
 	run_for(SEC, 10 * SEC);
-	assert_int_equal(most_waiting, SEC);
+	assert_in_range(most_waiting, SEC - 4 * MSEC, SEC);
 	require(senders[0].tx.class_turn.next_ns <= now + SEC + SEC / 2, "the clock has run away");
 }
 
@@ -223,7 +232,7 @@ static void burst(void **state)
 	run_for(SEC, SEC);
 	now += 10 * SEC;
 	do {
-		at = rp_pace(&policy, &policy.class[0], &pacer, &total, &senders[0].tx, 1024, now);
+		at = pace(&senders[0]);
 		sent += 1024;
 	} while (at == now);
 	assert_in_range(sent, 64 * 1024, 67 * 1024);

@@ -388,7 +388,7 @@ static void departures(void **state)
 
 static void peer_add(u32 address, u32 bits, enum rp_action action)
 {
-	struct rp_peer4_key key = { .prefix_bits = 32 + bits, .generation = policy.generation };
+	struct rp_peer4_key key = { .prefix_bits = 32 + bits, .generation = policy.generation + 1 };
 	struct rp_peer peer = { action };
 	struct rp_address a = address4(address);
 
@@ -423,11 +423,15 @@ static void admission(void **state)
 		generation();
 		make(0x04, 17, 64, 0, false);
 		admit_as(action, RP_EVENT_rx_unknown_peer);
-		peer_add(US & ~0xffu, 24, RP_ACTION_PASS);
-		admit_as(RP_ACTION_PASS, RP_EVENT_rx_roce);
-		peer_add(US, 32, RP_ACTION_DROP);
+		peer_add(US & ~0xffu, 24, RP_ACTION_PASS);	/* for the policy to come */
 		admit_as(action, RP_EVENT_rx_unknown_peer);
 		generation();
+		admit_as(RP_ACTION_PASS, RP_EVENT_rx_roce);
+		peer_add(US & ~0xffu, 24, RP_ACTION_PASS);
+		peer_add(US, 32, RP_ACTION_DROP);
+		generation();
+		admit_as(action, RP_EVENT_rx_unknown_peer);
+		generation();					/* none for this one */
 		admit_as(action, RP_EVENT_rx_unknown_peer);
 
 		policy.flags = RP_POLICY_QPS;
