@@ -207,7 +207,7 @@ static const struct rp_verb rule_verbs[] = {
 };
 
 static const struct rp_keyword drop_show[] = {
-	{ .name = "all", .type = RP_ARG_FLAG, .help = "what is counted without being dropped, too" },
+	{ .name = "all", .type = RP_ARG_FLAG, .help = "what is counted and not dropped, too" },
 };
 
 static const struct rp_verb drop_verbs[] = {
@@ -216,12 +216,16 @@ static const struct rp_verb drop_verbs[] = {
 };
 
 static const struct rp_verb qp_verbs[] = {
-	{ .name = "show", .help = "queue pairs of all RDMA devices: whose they are, their class and rate",
+	{ .name =
+		"show",
+		.help = "queue pairs of all RDMA devices: whose they are, their class and rate",
 	  .run = rp_qp_show },
 };
 
 static const struct rp_verb job_verbs[] = {
-	{ .name = "show", .help = "cgroups that have queue pairs, and what their traffic looks like",
+	{ .name =
+		"show",
+		.help = "cgroups that have queue pairs, and what their traffic looks like",
 	  .run = rp_job_show },
 };
 

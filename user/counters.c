@@ -63,6 +63,7 @@ static void print_rate(struct rp_rows *rows, uint64_t rate)
 	rp_row_number(rows, rate, rate ? text : "-");
 }
 
+/* the last columns of classes and of rules */
 static void print_counter(struct rp_rows *rows, const struct rp_counter *counter)
 {
 	rp_row_number(rows, counter->packets, NULL);
@@ -72,11 +73,6 @@ static void print_counter(struct rp_rows *rows, const struct rp_counter *counter
 	rp_row_number(rows, counter->horizon_packets, NULL);
 	rp_row_number(rows, counter->ecn_packets, NULL);
 }
-
-#define COUNTER_COLUMNS \
-	{ "packets", "PACKETS", true }, { "bytes", "BYTES", true }, \
-	{ "paced_packets", "PACED", true }, { "paced_us", NULL, true }, \
-	{ "horizon_packets", "HORIZON", true }, { "ecn_packets", "ECT", true }
 
 static void print_class(struct rp_rows *rows, const struct rp_maps *maps,
 			const struct rp_policy *policy, uint32_t id)
@@ -116,7 +112,9 @@ int rp_policy_classes(struct rp_cli *cli)
 		{ "id", "ID", true }, { "name", "CLASS", false }, { "default", NULL, false },
 		{ "dscp", "DSCP", true }, { "ecn", "ECN", false }, { "dcqcn", "DCQCN", false },
 		{ "rate_bytes_per_s", "RATE", true }, { "qp_rate_bytes_per_s", "QP-RATE", true },
-		COUNTER_COLUMNS, { 0 },
+		{ "packets", "PACKETS", true }, { "bytes", "BYTES", true },
+		{ "paced_packets", "PACED", true }, { "paced_us", NULL, true },
+		{ "horizon_packets", "HORIZON", true }, { "ecn_packets", "ECT", true }, { 0 },
 	};
 	struct rp_policy *policy;
 	struct rp_maps maps;
@@ -174,7 +172,9 @@ int rp_rule_show(struct rp_cli *cli, const struct rp_args *args)
 {
 	static const struct rp_column columns[] = {
 		{ "order", "NO", true }, { "name", "RULE", false }, { "class", "CLASS", false },
-		COUNTER_COLUMNS, { 0 },
+		{ "packets", "PACKETS", true }, { "bytes", "BYTES", true },
+		{ "paced_packets", "PACED", true }, { "paced_us", NULL, true },
+		{ "horizon_packets", "HORIZON", true }, { "ecn_packets", "ECT", true }, { 0 },
 	};
 	struct rp_policy *policy;
 	unsigned int order = 0;

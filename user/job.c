@@ -23,13 +23,14 @@ _Static_assert(ARRAY_SIZE(patterns) == RP_PATTERNS, "each pattern has a name");
 /* the path is with each of its QPs */
 static void find_cgroup(const struct rp_maps *maps, u64 cgroup_id, char *cgroup)
 {
+	int fd = maps->fd[RP_MAP_QPS];
 	struct rp_qp_key key;
 	bool first = true;
 	struct rp_qp qp;
 
 	*cgroup = '\0';
-	for (; !bpf_map_get_next_key(maps->fd[RP_MAP_QPS], first ? NULL : &key, &key); first = false)
-		if (!bpf_map_lookup_elem(maps->fd[RP_MAP_QPS], &key, &qp) &&
+	for (; !bpf_map_get_next_key(fd, first ? NULL : &key, &key); first = false)
+		if (!bpf_map_lookup_elem(fd, &key, &qp) &&
 		    qp.cgroup_id == cgroup_id) {
 			snprintf(cgroup, RP_CGROUP_LEN, "%s", qp.cgroup);
 			return;

@@ -163,6 +163,18 @@ static void print_qp(struct rp_rows *rows, const struct census *c, const struct 
 	rp_row_end(rows);
 }
 
+static void print_qps(struct rp_rows *rows, const struct census *c)
+{
+	int fd = c->maps.fd[RP_MAP_QPS];
+	struct rp_qp_key key;
+	bool first = true;
+	struct rp_qp qp;
+
+	for (; !bpf_map_get_next_key(fd, first ? NULL : &key, &key); first = false)
+		if (!bpf_map_lookup_elem(fd, &key, &qp))
+			print_qp(rows, c, &key, &qp);
+}
+
 /**
  * rp_qp_show() - rocepath qp show
  * @cli: this run
@@ -173,11 +185,8 @@ int rp_qp_show(struct rp_cli *cli, const struct rp_args *args)
 	struct rp_policy *policy = calloc(1, sizeof(*policy));
 	struct census c = { .tx = NULL };
 	struct rp_error error;
-	struct rp_qp_key key;
 	struct timespec now;
 	struct rp_rows rows;
-	bool first = true;
-	struct rp_qp qp;
 
 	(void)args;
 	libbpf_set_print(NULL);
@@ -192,9 +201,7 @@ int rp_qp_show(struct rp_cli *cli, const struct rp_args *args)
 	c.now_ns = now.tv_sec * 1000000000ull + now.tv_nsec;
 	read_tx(&c);
 	rp_rows_begin(&rows, &cli->format, columns);
-	for (; !bpf_map_get_next_key(c.maps.fd[RP_MAP_QPS], first ? NULL : &key, &key); first = false)
-		if (!bpf_map_lookup_elem(c.maps.fd[RP_MAP_QPS], &key, &qp))
-			print_qp(&rows, &c, &key, &qp);
+	print_qps(&rows, &c);
 	rp_rows_end(&rows, "there is no queue pair");
 	rp_maps_close(&c.maps);
 	free(c.tx);

@@ -268,7 +268,8 @@ int rp_link_make(struct rp_rtnl *rtnl, const char *name, const char *kind, struc
 	mnl_attr_nest_end(nlh, info);
 	err = transact(rtnl, NULL, NULL);
 	if (err == -EOPNOTSUPP)
-		return rp_error_set(error, "%s: the kernel module is not loaded; load it: modprobe rocepath",
+		return rp_error_set(error,
+				    "%s: the kernel module is not loaded; load it: modprobe rocepath",
 				    name), err;
 	return explain(rtnl, err, name, error);
 }
@@ -489,7 +490,8 @@ int rp_qdisc_put_fq(struct rp_rtnl *rtnl, int ifindex, uint32_t parent, uint64_t
 	mnl_attr_nest_end(nlh, options);
 	err = transact(rtnl, NULL, NULL);
 	if (err == -ENOENT)
-		return rp_error_set(error, "%s: this kernel has no fq, which paces: build it with CONFIG_NET_SCH_FQ",
+		return rp_error_set(error,
+				    "%s: this kernel has no fq, which paces: build it with CONFIG_NET_SCH_FQ",
 				    name_of(ifindex, name)), err;
 	return explain(rtnl, err, name_of(ifindex, name), error);
 }

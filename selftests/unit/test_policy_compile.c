@@ -67,13 +67,14 @@ static void test_defaults(void **state)
 
 static void test_class(void **state)
 {
-	struct rp_policy *p = compile(
+	static const char text[] =
 		"version: 1\n"
 		"classes:\n"
 		"  - {name: a, dscp: 26, ecn: on, dcqcn: on, rate: 40Gbit, qp-rate: 10Mbit,\n"
 		"     qp-burst: 4KiB, pcp: 3, priority: 6}\n"
 		"  - {name: b, dscp: 1, ack-dscp: 2, cnp-dscp: 3, management-dscp: 4}\n"
-		"default-class: b\n", NULL);
+		"default-class: b\n";
+	struct rp_policy *p = compile(text, NULL);
 	const struct rp_class *a = class_of(p, "a"), *b = class_of(p, "b");
 
 	assert_int_equal(a->flags, RP_CLASS_DSCP | RP_CLASS_PCP | RP_CLASS_PRIORITY | RP_CLASS_ECN |
@@ -99,13 +100,14 @@ static void test_class(void **state)
 
 static void test_rule(void **state)
 {
-	struct rp_policy *p = compile(
+	static const char text[] =
 		"version: 1\n"
 		"rules:\n"
 		"  - {name: u, match: {unit: vllm@*.service}, class: default}\n"
 		"  - {name: m, match: {message-min: 4KiB, message-max: 1MiB, dscp: 10,\n"
 		"     remote: 10.1.0.0/16, uid: 7, comm: nccl*, device: mlx5_*}, class: default}\n"
-		"  - {name: all, class: default}\n", NULL);
+		"  - {name: all, class: default}\n";
+	struct rp_policy *p = compile(text, NULL);
 	const struct rp_rule *r = p->rule;
 
 	assert_int_equal(p->rule_count, 4);
@@ -113,8 +115,8 @@ static void test_rule(void **state)
 	assert_string_equal(r[1].cgroup, "*/vllm@*.service/*");
 	assert_int_equal(r[0].number, r[1].number);
 	assert_int_equal(r[0].match, RP_MATCH_CGROUP);
-	assert_int_equal(r[2].match, RP_MATCH_SIZE | RP_MATCH_DSCP | RP_MATCH_REMOTE | RP_MATCH_UID |
-			 RP_MATCH_COMM | RP_MATCH_DEVICE);
+	assert_int_equal(r[2].match, RP_MATCH_SIZE | RP_MATCH_DSCP | RP_MATCH_REMOTE |
+			 RP_MATCH_UID | RP_MATCH_COMM | RP_MATCH_DEVICE);
 	assert_int_equal(r[2].size_min_bytes, 4096);
 	assert_int_equal(r[2].size_max_bytes, 1 << 20);
 	assert_int_equal(r[2].dscps, 1 << 10);
@@ -171,10 +173,10 @@ static void test_words(void **state)
 
 static void test_admit(void **state)
 {
-	struct rp_policy *p = compile(
+	static const char text[] =
 		"version: 1\n"
-		"admit: {peers: 10.0.0.0/8, unknown-qp: drop, malformed: pass, local-sender: pass}\n",
-		NULL);
+		"admit: {peers: 10.0.0.0/8, unknown-qp: drop, malformed: pass, local-sender: pass}\n";
+	struct rp_policy *p = compile(text, NULL);
 
 	assert_int_equal(p->unknown_peer, RP_ACTION_DROP);
 	assert_int_equal(p->unknown_qp, RP_ACTION_DROP);
@@ -253,8 +255,8 @@ static void test_owner(void **state)
 	check_owner("/system.slice/vllm@7.service", "vllm@7.service", "", "", "vllm@7.service");
 	check_owner("/user.slice/user-0.slice/session-3.scope", "session-3.scope", "", "",
 		    "session-3.scope");
-	check_owner("/system.slice/slurmstepd.scope/job_4711/step_0/user/task_0", "slurmstepd.scope",
-		    "", "4711", "job 4711");
+	check_owner("/system.slice/slurmstepd.scope/job_4711/step_0/task_0",
+		    "slurmstepd.scope", "", "4711", "job 4711");
 	check_owner("/slurm/uid_1000/job_4711/step_batch", "", "", "4711", "job 4711");
 	check_owner("/slurm/job_x", "", "", "", "/slurm/job_x");
 	check_owner("/docker/" ID, "", "0123456789ab", "", "container 0123456789ab");

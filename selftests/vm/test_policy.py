@@ -92,7 +92,8 @@ def applies(a, b):
         census = [row['name'] for row in status if row['hook'] == 'census']
         ksft.say('%s: census by %s, %s' % (m.name, census[0], ', '.join(
             '%s %s' % (row['hook'], row['name']) for row in status if row['hook'] != 'census')))
-        ksft.isin(census[0], ('fentry', 'kprobe'), m.run('grep -v "^libbpf: .*relo" /run/rocepath-bpf.log | tail -c 6000', check=False).out)
+        ksft.isin(census[0], ('fentry', 'kprobe'), m.run(
+            "grep -iE 'fail|error|invalid|cannot|unknown|processed|too ' /run/rocepath-bpf.log | head -40", check=False).out)
     ksft.isin('qdisc fq', a.run('tc qdisc show dev eth0').out)
     ksft.ge(perf(b, a, addr=B, seconds=4).MBps, 1)
     for m in (a, b):

@@ -329,7 +329,8 @@ static void roll_back(struct transaction *t)
 				t->programs = t->old_programs;
 				memset(t->old_programs.fd, -1, sizeof(t->old_programs.fd));
 			}
-			rp_compile(t->before, t->old, t->old->dcqcn.line_rate_bytes_per_s, t->policy);
+			rp_compile(t->before, t->old,
+				   t->old->dcqcn.line_rate_bytes_per_s, t->policy);
 			rp_devices_apply(t->rtnl, NULL, t->before, t->policy);
 			attach_again(t);
 		}
@@ -365,7 +366,7 @@ static int commit(struct transaction *t)
 static void say_missing(const struct transaction *t)
 {
 	for (unsigned int i = 0; i < t->hooks.missing_count; i++)
-		rp_complain("warning: there is no netdevice %s; when it comes: rocepath run, or apply again",
+		rp_complain("warning: there is no netdevice %s; when it comes, apply again (or run)",
 			    t->hooks.missing[i]);
 }
 

@@ -46,7 +46,8 @@ static void check_names(const struct checker *c, const struct rp_list *list, siz
 
 			if (!same(*name, *first))
 				continue;
-			complain(c, name, "there is a %s '%s' already, in %s:%u: give this one another name",
+			complain(c, name,
+				 "there is a %s '%s' already, in %s:%u: give this one another name",
 				 what, *name, file_of(c, first), line_of(c, first));
 			break;
 		}
@@ -72,7 +73,8 @@ static void check_class_name(const struct checker *c, char *const *name)
 	if (classes->count)
 		rp_words_unknown(&words, "class", *name, &error);
 	else
-		rp_error_set(&error, "unknown class '%s': there are none; add it under classes:", *name);
+		rp_error_set(&error, "unknown class '%s': there are none; add it under classes:",
+			     *name);
 	complain(c, name, "%s", error.text);
 }
 
@@ -106,16 +108,19 @@ static void check_class(const struct checker *c, const struct rp_spec_class *cla
 	if (rp_given(class, RP_KEY_CLASS_BURST) && !rp_given(class, RP_KEY_CLASS_RATE))
 		complain(c, &class->burst, "burst without rate does nothing: add rate: 40Gbit");
 	if (rp_given(class, RP_KEY_CLASS_QP_BURST) && !rp_given(class, RP_KEY_CLASS_QP_RATE))
-		complain(c, &class->qp_burst, "qp-burst without qp-rate does nothing: add qp-rate: 10Gbit");
+		complain(c, &class->qp_burst,
+			 "qp-burst without qp-rate does nothing: add qp-rate: 10Gbit");
 	if (rp_given(class, RP_KEY_CLASS_RATE) && rp_given(class, RP_KEY_CLASS_QP_RATE))
 		check_lower(c, &class->qp_rate, &class->rate, "qp-rate", "the rate of the class",
 			    RP_UNIT_RATE);
 	if (rp_given(class, RP_KEY_CLASS_RATE) && rp_given(all, RP_KEY_PACING_RATE))
-		check_lower(c, &class->rate, &all->rate, "rate", "the rate of pacing", RP_UNIT_RATE);
+		check_lower(c, &class->rate, &all->rate, "rate", "the rate of pacing",
+			    RP_UNIT_RATE);
 	if (!rp_given(class, RP_KEY_CLASS_DSCP))
 		check_other_dscps(c, class);
 	if (class->dcqcn && !class->ecn)
-		complain(c, &class->dcqcn, "dcqcn without ecn: switches mark nothing, and no rate moves: add ecn: on");
+		complain(c, &class->dcqcn,
+			 "dcqcn without ecn: switches mark nothing, and no rate moves: add ecn: on");
 }
 
 static void check_match(const struct checker *c, const struct rp_spec_match *match)
@@ -126,7 +131,8 @@ static void check_match(const struct checker *c, const struct rp_spec_match *mat
 	if (rp_given(match, RP_KEY_MATCH_CGROUP) && rp_given(match, RP_KEY_MATCH_UNIT))
 		complain(c, &match->unit, "a unit is a cgroup as well: take one of the two out");
 	if (match->cgroup && *match->cgroup != '/' && *match->cgroup != '*')
-		complain(c, &match->cgroup, "a cgroup path begins with '/', or with '*': write '*/%s'",
+		complain(c, &match->cgroup,
+			 "a cgroup path begins with '/', or with '*': write '*/%s'",
 			 match->cgroup);
 	if (match->unit && strchr(match->unit, '/'))
 		complain(c, &match->unit, "a unit has no '/': for a path write cgroup: '%s'",
@@ -134,9 +140,11 @@ static void check_match(const struct checker *c, const struct rp_spec_match *mat
 	if (rp_given(match, RP_KEY_MATCH_MESSAGE_MIN) && rp_given(match, RP_KEY_MATCH_MESSAGE_MAX))
 		check_lower(c, &match->message_min, &match->message_max, "message-min",
 			    "message-max", RP_UNIT_BYTES);
-	if ((rp_given(match, RP_KEY_MATCH_MESSAGE_MIN) || rp_given(match, RP_KEY_MATCH_MESSAGE_MAX)) &&
+	if ((rp_given(match, RP_KEY_MATCH_MESSAGE_MIN) ||
+	     rp_given(match, RP_KEY_MATCH_MESSAGE_MAX)) &&
 	    rp_given(match, RP_KEY_MATCH_OPCODE) && match->opcodes & ~messages)
-		complain(c, &match->opcodes, "only send, write and read have a message size: take the others into a rule of their own");
+		complain(c, &match->opcodes,
+			 "only send, write and read have a message size: take the others into a rule of their own");
 }
 
 static bool matches_all(const struct rp_spec_rule *rule)
@@ -191,12 +199,14 @@ static void check_rules(const struct checker *c)
 		check_match(c, &rule->match);
 		rows += rp_given(&rule->match, RP_KEY_MATCH_UNIT) ? 2 : 1;
 		if (rows > RP_SPEC_RULES_MAX) {
-			complain(c, rule, "there are more than %d rules, those with a unit counted twice: use globs, or cgroup instead of unit",
+			complain(c, rule,
+				 "there are more than %d rules, those with a unit counted twice: use globs, or cgroup instead of unit",
 				 RP_SPEC_RULES_MAX);
 			break;
 		}
 		if (all) {
-			complain(c, &rule->name, "rule '%s' is never reached: '%s' in %s:%u matches everything; move it up",
+			complain(c, &rule->name,
+				 "rule '%s' is never reached: '%s' in %s:%u matches everything; move it up",
 				 rule->name ? rule->name : "", all->name ? all->name : "",
 				 file_of(c, &all->name), line_of(c, &all->name));
 			break;
@@ -233,15 +243,18 @@ static void check_peers(const struct checker *c)
 	char text[RP_TEXT_LEN];
 
 	if (rp_given(admit, RP_KEY_ADMIT_PEERS) && !admit->peers.count)
-		complain(c, &admit->peers, "peers is empty, nobody would be heard: write prefixes, or leave the key out");
+		complain(c, &admit->peers,
+			 "peers is empty, nobody would be heard: write prefixes, or leave the key out");
 	if (rp_given(admit, RP_KEY_ADMIT_UNKNOWN_PEER) && admit->unknown_peer == RP_VERDICT_DROP &&
 	    !admit->peers.count && !rp_given(admit, RP_KEY_ADMIT_PEERS))
-		complain(c, &admit->unknown_peer, "without peers all are unknown: add peers: [10.0.0.0/16]");
+		complain(c, &admit->unknown_peer,
+			 "without peers all are unknown: add peers: [10.0.0.0/16]");
 	for (unsigned int i = 0; i < admit->peers.count; i++)
 		for (unsigned int j = 0; j < i; j++)
 			if (!memcmp(&peers[i], &peers[j], sizeof(*peers))) {
 				rp_prefix_print(&peers[i], text);
-				complain(c, &peers[i], "%s is given already, in %s:%u: take one of them out",
+				complain(c, &peers[i],
+					 "%s is given already, in %s:%u: take one of them out",
 					 text, file_of(c, &peers[j]), line_of(c, &peers[j]));
 				break;
 			}
@@ -282,7 +295,8 @@ static void check_address(const struct checker *c, char *const *address)
 	family = strchr(text, ':') ? AF_INET6 : AF_INET;
 	if (!slash || inet_pton(family, text, bytes) != 1 ||
 	    rp_number_parse(slash + 1, &length, NULL) || length > (family == AF_INET ? 32 : 128))
-		complain(c, address, "'%s' is no address with its prefix: write one such as 10.0.0.1/24",
+		complain(c, address,
+			 "'%s' is no address with its prefix: write one such as 10.0.0.1/24",
 			 *address);
 }
 
@@ -296,14 +310,17 @@ static void check_device(const struct checker *c, const struct rp_spec_device *d
 		check_named(c, seen, count, &ports[i].name, "a port");
 	for (unsigned int i = 0; i < device->addresses.count; i++)
 		check_address(c, (char *const *)device->addresses.items + i);
-	if (rp_given(device, RP_KEY_DEVICE_GAP_FLOOR) && rp_given(device, RP_KEY_DEVICE_GAP_CEILING))
+	if (rp_given(device, RP_KEY_DEVICE_GAP_FLOOR) &&
+	    rp_given(device, RP_KEY_DEVICE_GAP_CEILING))
 		check_lower(c, &device->gap_floor, &device->gap_ceiling, "gap-floor", "gap-ceiling",
 			    RP_UNIT_US);
-	if (rp_given(device, RP_KEY_DEVICE_HOLDDOWN) && rp_given(device, RP_KEY_DEVICE_HOLDDOWN_MAX))
+	if (rp_given(device, RP_KEY_DEVICE_HOLDDOWN) &&
+	    rp_given(device, RP_KEY_DEVICE_HOLDDOWN_MAX))
 		check_lower(c, &device->holddown, &device->holddown_max, "holddown", "holddown-max",
 			    RP_UNIT_MS);
 	if (device->key.file && *device->key.file != '/')
-		complain(c, &device->key.file, "secret-file must be an absolute path: write /etc/rocepath/%s",
+		complain(c, &device->key.file,
+			 "secret-file must be an absolute path: write /etc/rocepath/%s",
 			 device->key.file);
 }
 
@@ -334,19 +351,22 @@ static void check_mask(const struct checker *c)
 
 	if (rp_given(spec, RP_KEY_POLICY_MARK_MASK) && spec->mark_mask) {
 		if (!is_contiguous(spec->mark_mask))
-			complain(c, &spec->mark_mask, "the bits of a mark mask must be next to each other: write one such as 0x3f00");
+			complain(c, &spec->mark_mask,
+				 "the bits of a mark mask must be next to each other: write one such as 0x3f00");
 		else if (classes > 1u << __builtin_popcountll(spec->mark_mask) &&
 			 __builtin_popcountll(spec->mark_mask) < 16)
-			complain(c, &spec->mark_mask, "mark-mask has %d bits, too few for %u classes: write one such as 0x3f00",
+			complain(c, &spec->mark_mask,
+				 "mark-mask has %d bits, too few for %u classes: write one such as 0x3f00",
 				 __builtin_popcountll(spec->mark_mask), classes);
 	}
 	for (unsigned int i = 0; i < spec->devices.count; i++) {
 		const struct rp_spec_device *device = rp_spec_device_at(spec, i);
 
-		if (rp_given(device, RP_KEY_DEVICE_MARK_MASK) && rp_given(spec, RP_KEY_POLICY_MARK_MASK) &&
-		    device->mark_mask != spec->mark_mask)
-			complain(c, &device->mark_mask, "mark-mask differs from that of the policy, 0x%" PRIx64 ": leave it out here",
-				 spec->mark_mask);
+		if (rp_given(device, RP_KEY_DEVICE_MARK_MASK) &&
+		    rp_given(spec, RP_KEY_POLICY_MARK_MASK) && device->mark_mask != spec->mark_mask)
+			complain(c, &device->mark_mask,
+				 "mark-mask differs from that of the policy, 0x%x: leave it out here",
+				 (unsigned int)spec->mark_mask);
 	}
 }
 
@@ -360,7 +380,8 @@ void rp_spec_check(const struct rp_spec *spec, struct rp_report *report)
 	const struct checker c = { spec, report };
 
 	if (spec->version != RP_SPEC_VERSION)
-		complain(&c, &spec->version, "version %" PRIu64 " is not known: this tool knows version %d",
+		complain(&c, &spec->version,
+			 "version %" PRIu64 " is not known: this tool knows version %d",
 			 spec->version, RP_SPEC_VERSION);
 	check_names(&c, &spec->classes, sizeof(struct rp_spec_class),
 		    offsetof(struct rp_spec_class, name), "class");
@@ -372,7 +393,8 @@ void rp_spec_check(const struct rp_spec *spec, struct rp_report *report)
 		check_class_name(&c, &spec->default_class);
 	else if (spec->classes.count == RP_SPEC_CLASSES_MAX &&
 		 rp_spec_class_index(spec, rp_spec_default(spec)) < 0)
-		complain(&c, &spec->classes, "with %d classes there is no room for another one: say which is the default-class",
+		complain(&c, &spec->classes,
+			 "with %d classes there is no room for another one: say which is the default-class",
 			 RP_SPEC_CLASSES_MAX);
 	check_rules(&c);
 	check_sizes(&c);

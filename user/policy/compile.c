@@ -12,7 +12,6 @@ _Static_assert(RP_SPEC_SIZES_MAX == RP_SIZE_BOUNDS_MAX && RP_SPEC_RULES_MAX == R
 	       RP_SPEC_CLASSES_MAX == RP_CLASSES_MAX && RP_SPEC_NAME_MAX < RP_NAME_LEN &&
 	       RP_SPEC_PEERS_MAX < RP_PEERS_MAX, "what files may say fits into the maps");
 
-
 /* the number that a name had, or one that nobody had or has */
 static uint32_t find_free(uint64_t used)
 {

@@ -81,7 +81,8 @@ static int make_clsact(const struct rp_qdiscs *qdiscs, const struct rp_hook *hoo
 	int err;
 
 	if (there && strcmp(there->kind, "clsact")) {
-		rp_error_set(error, "%s has an ingress qdisc, which leaves no room for clsact; remove it: tc qdisc del dev %s ingress",
+		rp_error_set(error,
+			     "%s has an ingress qdisc, which leaves no room for clsact; remove it: tc qdisc del dev %s ingress",
 			     hook->name, hook->name);
 		return -EBUSY;
 	}
@@ -192,7 +193,7 @@ static bool is_attached(int fd, uint32_t program, int ifindex)
 	struct bpf_link_info info = { 0 };
 	u32 len = sizeof(info);
 
-	return !bpf_obj_get_info_by_fd(fd, &info, &len) && info.prog_id == program &&
+	return fd >= 0 && !bpf_obj_get_info_by_fd(fd, &info, &len) && info.prog_id == program &&
 	       (int)info.xdp.ifindex == ifindex;
 }
 
@@ -237,8 +238,8 @@ static int attach_xdp(const struct rp_hook *hook, const struct rp_programs *prog
 	mkdir(RP_PIN_DIR "/links", 0700);
 	link_path(hook->ifindex, path);
 	link = open_link(hook->ifindex, path);
-	if (link >= 0 && (is_attached(link, programs->id[RP_PROGRAM_ADMIT], hook->ifindex) ||
-			  is_attached(link, programs->id[RP_PROGRAM_ADMIT_LINEAR], hook->ifindex))) {
+	if (is_attached(link, programs->id[RP_PROGRAM_ADMIT], hook->ifindex) ||
+	    is_attached(link, programs->id[RP_PROGRAM_ADMIT_LINEAR], hook->ifindex)) {
 		close(link);
 		return 0;
 	}
@@ -253,9 +254,9 @@ static int attach_xdp(const struct rp_hook *hook, const struct rp_programs *prog
 	return err;
 }
 
-static int attach_admit(struct rp_rtnl *rtnl, const struct rp_hook *hook, const struct rp_programs *programs,
-			const struct rp_maps *maps, struct rp_port_state *state,
-			struct rp_error *error)
+static int attach_admit(struct rp_rtnl *rtnl, const struct rp_hook *hook,
+			const struct rp_programs *programs, const struct rp_maps *maps,
+			struct rp_port_state *state, struct rp_error *error)
 {
 	int err = attach_xdp(hook, programs);
 

@@ -79,7 +79,8 @@ int rp_pace(struct rp_rtnl *rtnl, const struct rp_qdiscs *qdiscs, const struct r
 		if (!strcmp(root->kind, "fq"))
 			return 0;
 		if (root->handle) {
-			rp_error_set(error, "%s has the qdisc %s, so nothing is paced there; remove it: tc qdisc del dev %s root",
+			rp_error_set(error,
+				     "%s has the qdisc %s, so nothing is paced there; remove it: tc qdisc del dev %s root",
 				     hook->name, root->kind, hook->name);
 			return -EBUSY;
 		}

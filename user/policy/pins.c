@@ -145,7 +145,7 @@ static int check_bpffs(struct rp_error *error)
 		return failed(BPFFS, error);
 	if (fs.f_type == BPF_FS_MAGIC)
 		return 0;
-	rp_error_set(error, "there is no BPF file system; mount it: mount -t bpf bpf " BPFFS);
+	rp_error_set(error, "there is no BPF file system; mount it: mount -t bpf none " BPFFS);
 	return -ENODEV;
 }
 
@@ -286,7 +286,8 @@ int rp_maps_open(struct rp_maps *maps, struct rp_error *error)
 			int err = i && errno == ENOENT ? -ESTALE : -errno;
 
 			if (err == -ENOENT || err == -ESTALE)
-				rp_error_set(error, "no policy is in force; apply one: rocepath apply FILE");
+				rp_error_set(error,
+					     "no policy is in force; apply one: rocepath apply FILE");
 			else
 				failed(path, error);
 			rp_maps_close(maps);
@@ -294,7 +295,8 @@ int rp_maps_open(struct rp_maps *maps, struct rp_error *error)
 		}
 		if (!has_layout(maps->fd[i], i)) {
 			rp_maps_close(maps);
-			rp_error_set(error, "the policy in force is of another version of the tool: apply it again with this one");
+			rp_error_set(error,
+				     "the policy in force is of another version of the tool: apply it again with this one");
 			return -ESTALE;
 		}
 	}

@@ -156,7 +156,8 @@ static void fill_rest(struct rp_spec *spec)
 			class->burst = RP_BURST_DEFAULT;
 			class->given |= 1ull << RP_KEY_CLASS_BURST;
 		}
-		if (rp_given(class, RP_KEY_CLASS_QP_RATE) && !rp_given(class, RP_KEY_CLASS_QP_BURST)) {
+		if (rp_given(class, RP_KEY_CLASS_QP_RATE) &&
+		    !rp_given(class, RP_KEY_CLASS_QP_BURST)) {
 			class->qp_burst = RP_BURST_DEFAULT;
 			class->given |= 1ull << RP_KEY_CLASS_QP_BURST;
 		}

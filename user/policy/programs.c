@@ -366,10 +366,11 @@ int rp_programs_load(struct rp_programs *programs, struct rp_maps *maps, bool fr
 	log_file = NULL;
 	libbpf_set_print(NULL);
 	if (err)
-		rp_error_set(error, "the kernel does not take the programs: %s%s; what it says is in " LOG,
+		rp_error_set(error,
+			     "the kernel does not take the programs: %s%s; what it says is in " LOG,
 			     strerror(-err), err == -EPERM ? " (run it as root)" : "");
 	else if (has_ib_core() && !census_is_staged())
-		rp_complain("warning: this kernel does not let queue pairs be watched, rules about them match nothing; what it says is in " LOG);
+		rp_complain("warning: this kernel lets no queue pairs be watched; see " LOG);
 	else
 		unlink(LOG);
 	return err;

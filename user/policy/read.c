@@ -47,7 +47,8 @@ static const char *text_of(const yaml_node_t *node)
 
 static bool is_null(const yaml_node_t *node)
 {
-	return node->type == YAML_SCALAR_NODE && node->data.scalar.style == YAML_PLAIN_SCALAR_STYLE &&
+	return node->type == YAML_SCALAR_NODE &&
+	       node->data.scalar.style == YAML_PLAIN_SCALAR_STYLE &&
 	       (!node->data.scalar.length || !strcmp(text_of(node), "~") ||
 		!strcmp(text_of(node), "null"));
 }
@@ -141,7 +142,8 @@ static void read_choices(struct reader *r, const struct rp_key *key, const yaml_
 	for (item = node->data.sequence.items.start; item < node->data.sequence.items.top; item++)
 		read_scalar(r, key, yaml_document_get_node(r->document, *item), bits);
 	if (node->data.sequence.items.start == node->data.sequence.items.top)
-		rp_report(r->report, &mark, "%s is empty, so nothing would match: write some, such as %s",
+		rp_report(r->report, &mark,
+			  "%s is empty, so nothing would match: write some, such as %s",
 			  key->name, key->example);
 	rp_spec_place(r->spec, bits, &mark);
 }
@@ -178,7 +180,8 @@ static bool is_repeated(struct reader *r, const struct rp_key *key, const yaml_n
 	if (key->items && !here)
 		return false;
 	if (here)
-		rp_report(r->report, &mark, "%s is given twice in one mapping: take one of them out",
+		rp_report(r->report, &mark,
+			  "%s is given twice in one mapping: take one of them out",
 			  key->name);
 	else
 		rp_report(r->report, &mark, "%s is already given in %s:%u: take one of them out",
@@ -264,7 +267,9 @@ static void report_syntax(struct reader *r, const yaml_parser_t *parser)
 		rp_report(r->report, &mark, "a tab: YAML is indented with spaces");
 		return;
 	}
-	rp_report(r->report, &mark, "this is no YAML: %s%s%s", parser->context ? parser->context : "",
+	rp_report(r->report, &mark,
+		  "this is no YAML: %s%s%s",
+		parser->context ? parser->context : "",
 		  parser->context ? ", " : "", parser->problem ? parser->problem : "out of memory");
 }
 
@@ -293,7 +298,8 @@ static void refuse_more(struct reader *r, yaml_parser_t *parser)
 	if (root) {
 		struct rp_mark mark = mark_of(r, root);
 
-		rp_report(r->report, &mark, "a file holds one document: put this into one of its own");
+		rp_report(r->report, &mark,
+			  "a file holds one document: put this into one of its own");
 	}
 	yaml_document_delete(&next);
 }

@@ -20,6 +20,7 @@ static const char *const qp_types[] = { "smi", "gsi", "rc", "uc", "ud", NULL };
 static const char *const opcodes[] = {
 	"send", "write", "read", "atomic", "response", "ack", "cnp", "management", "other", NULL
 };
+
 static const char *const patterns[] = {
 	"unknown", "idle", "point-to-point", "ring", "tree", "all-to-all", "incast", "broadcast",
 	NULL
@@ -172,7 +173,8 @@ static const struct rp_key dcqcn_keys[] = {
 	[RP_KEY_DCQCN_INITIAL_ALPHA] = { "initial_alpha_value",
 		NUMBER(rp_spec_dcqcn, initial_alpha_value, 1, 1023, "1023"), .preset = "1023" },
 	[RP_KEY_DCQCN_REDUCE_PERIOD] = { "rate_reduce_monitor_period",
-		US(rp_spec_dcqcn, rate_reduce_monitor_period, 1, MAX_DCQCN_US, "4us"), .preset = "4us" },
+		US(rp_spec_dcqcn, rate_reduce_monitor_period, 1, MAX_DCQCN_US, "4us"),
+		.preset = "4us" },
 	[RP_KEY_DCQCN_FIRST_CNP_RATE] = { "rate_to_set_on_first_cnp", .zero = "keep",
 		RATE(rp_spec_dcqcn, rate_to_set_on_first_cnp, "10Gbit"), .preset = "keep" },
 	[RP_KEY_DCQCN_CLAMP] = { "clamp_tgt_rate",

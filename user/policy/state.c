@@ -166,8 +166,8 @@ static int make_inner(const struct rp_maps *maps)
 			opts.btf_value_type_id = value;
 		}
 	}
-	fd = bpf_map_create(BPF_MAP_TYPE_ARRAY, "rp_policy", sizeof(u32), sizeof(struct rp_policy), 1,
-			    &opts);
+	fd = bpf_map_create(BPF_MAP_TYPE_ARRAY, "rp_policy", sizeof(u32),
+			    sizeof(struct rp_policy), 1, &opts);
 	if (opts.btf_fd > 0)
 		close(opts.btf_fd);
 	btf__free(btf);

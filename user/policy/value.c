@@ -18,7 +18,8 @@ static int parse_name(const struct rp_key *key, const char *text, struct rp_erro
 				    (unsigned int)key->max);
 	for (const char *p = text; *p; p++)
 		if (!isalnum((unsigned char)*p) && !strchr("-_.", *p))
-			return rp_error_set(error, "%s '%s' may only have letters a to z, digits, '-', '_' and '.'",
+			return rp_error_set(error,
+					    "%s '%s' may only have letters a to z, digits, '-', '_' and '.'",
 					    key->name, text);
 	return 0;
 }
@@ -58,8 +59,8 @@ static int check_range(const struct rp_key *key, uint64_t number, struct rp_erro
 	if (number >= key->min && number <= key->max)
 		return 0;
 	if (!has_unit(key))
-		return rp_error_set(error, "%s must be %" PRIu64 " to %" PRIu64, key->name, key->min,
-				    key->max);
+		return rp_error_set(error, "%s must be %" PRIu64 " to %" PRIu64, key->name,
+				    key->min, key->max);
 	rp_unit_print(unit_of(key), key->min, least);
 	rp_unit_print(unit_of(key), key->max, most);
 	return rp_error_set(error, "%s must be %s to %s", key->name, least, most);
@@ -78,11 +79,13 @@ static int parse_dscp(const struct rp_key *key, const char *text, uint64_t *numb
 	if (*number > 255)
 		return rp_error_set(error, "%s must be 0 to 63", key->name);
 	if (*number & 3)
-		return rp_error_set(error, "%s must be 0 to 63; %s is the ToS byte of DSCP %u with ECN %u: write %u",
+		return rp_error_set(error,
+				    "%s must be 0 to 63; %s is the ToS byte of DSCP %u with ECN %u: write %u",
 				    key->name, text, (unsigned int)*number >> 2,
 				    (unsigned int)*number & 3, (unsigned int)*number >> 2);
 	return rp_error_set(error, "%s must be 0 to 63; %s is the ToS byte of DSCP %u: write %u",
-			    key->name, text, (unsigned int)*number >> 2, (unsigned int)*number >> 2);
+			    key->name, text, (unsigned int)*number >> 2,
+			    (unsigned int)*number >> 2);
 }
 
 static int parse_quantity(const struct rp_key *key, const char *text, uint64_t *number,
@@ -188,10 +191,12 @@ int rp_prefix_parse(const char *text, struct rp_prefix *prefix, struct rp_error 
 	}
 	length = bits;
 	if (len >= sizeof(address) || !bits)
-		return rp_error_set(error, "'%s' is no address: write one such as 10.0.0.0/16 or fd00::/64",
+		return rp_error_set(error,
+				    "'%s' is no address: write one such as 10.0.0.0/16 or fd00::/64",
 				    text);
 	if (slash && parse_length(slash + 1, bits, &length))
-		return rp_error_set(error, "the prefix of '%s' must be 0 to %u bits long", text, bits);
+		return rp_error_set(error, "the prefix of '%s' must be 0 to %u bits long", text,
+				    bits);
 	prefix->length = length + (bits == 32 ? MAPPED_BITS : 0);
 	if (!has_host_bits(prefix))
 		return 0;
@@ -300,7 +305,8 @@ void rp_value_print(const struct rp_key *key, const void *field, char *text)
 		rp_prefix_print(field, text);
 		return;
 	}
-	if (key->kind == RP_KIND_NAME || key->kind == RP_KIND_INTERFACE || key->kind == RP_KIND_TEXT) {
+	if (key->kind == RP_KIND_NAME || key->kind == RP_KIND_INTERFACE ||
+	    key->kind == RP_KIND_TEXT) {
 		print_text(*(char *const *)field, text);
 		return;
 	}
