@@ -365,11 +365,16 @@ static __always_inline int egress_roce(struct __sk_buff *skb, const struct rp_pa
 	}
 	if (data) {
 		if (tx) {
+			struct rp_message message = {
+				.job = policy->flags & RP_POLICY_PATTERNS ? tx->job : RP_JOBS_MAX,
+				.peer = tx->job_peer,
+				.sent = true,
+				.window_ns = policy->pattern_window_ns,
+			};
+
 			tx->class = index;
-			rp_job_packet(&tx->message_bytes,
-				      policy->flags & RP_POLICY_PATTERNS ? tx->job : RP_JOBS_MAX,
-				      tx->job_peer, true, p->opcode, payload,
-				      policy->pattern_window_ns);
+			rp_job_packet(&tx->message_bytes, &tx->message_began_ns, &message, p->opcode,
+				      payload);
 		}
 		/* what another hook left there is no departure of ours */
 		skb->tstamp = 0;

@@ -153,12 +153,16 @@ int ingress(struct __sk_buff *skb)
 		key.address = p.source;
 	rx = bpf_map_lookup_elem(&qp_rx, &key);
 	if (rx) {
+		struct rp_message message = {
+			.job = policy->flags & RP_POLICY_PATTERNS ? rx->job : RP_JOBS_MAX,
+			.peer = rx->job_peer,
+			.window_ns = policy->pattern_window_ns,
+		};
+
 		rx->packets++;
 		rx->bytes += p.icrc + RP_ICRC_LEN - p.l3;
-		rp_job_packet(&rx->message_bytes,
-			      policy->flags & RP_POLICY_PATTERNS ? rx->job : RP_JOBS_MAX,
-			      rx->job_peer, false, p.opcode, rp_payload(&p),
-			      policy->pattern_window_ns);
+		rp_job_packet(&rx->message_bytes, &rx->message_began_ns, &message, p.opcode,
+			      rp_payload(&p));
 	}
 	return (p.tos & 3) == ECN_CE ? ingress_ce(skb, policy, rx) : TC_ACT_UNSPEC;
 }

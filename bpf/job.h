@@ -7,31 +7,52 @@
 #include "parse.h"
 #include "patterns.h"
 
-__weak __noinline int rp_job_message(u32 index, u32 peer, u32 sent, u64 bytes, u64 window_ns)
-{
-	struct rp_job *job = bpf_map_lookup_elem(&jobs, &index);
+/* what a message was, for its job */
+struct rp_message {
+	u32 job;
+	u32 peer;
+	bool sent;
+	u64 bytes;
+	u64 began_ns;
+	u64 window_ns;
+};
 
+__weak __noinline int rp_job_message(const struct rp_message *m)
+{
+	u64 now = bpf_ktime_get_ns();
+	struct rp_job *job;
+	u32 index;
+
+	if (!m)
+		return 0;
+	index = m->job;
+	job = bpf_map_lookup_elem(&jobs, &index);
 	if (!job)
 		return 0;
-	if (rp_job_window_over(job, window_ns, bpf_ktime_get_ns()))
+	if (rp_job_window_over(job, m->window_ns, now))
 		rp_job_close(job);
-	rp_job_count(job, peer, sent, bytes);
+	rp_job_count(job, m->peer, m->sent, m->bytes, m->window_ns, m->began_ns ?: now, now);
 	return 0;
 }
 
-/* @message: bytes of the running message of the QP; a packet of it came or went */
-static __always_inline void rp_job_packet(u64 *message, u32 index, u32 peer, bool sent, u8 opcode,
-					  u32 payload, u64 window_ns)
+/*
+ * A packet with data came or went. @bytes and @began_ns are its QP's, of the running
+ * message; @m says whose it is, job RP_JOBS_MAX: nobody's.
+ */
+static __always_inline void rp_job_packet(u64 *bytes, u64 *began_ns, struct rp_message *m, u8 opcode,
+					  u32 payload)
 {
-	u64 bytes = rp_begins_message(opcode) ? payload : *message + payload;
+	bool begins = rp_begins_message(opcode), ends = rp_ends_message(opcode);
 
-	if (!rp_ends_message(opcode)) {
-		*message = bytes;
+	m->bytes = begins ? payload : *bytes + payload;
+	*bytes = ends ? 0 : m->bytes;
+	if (m->job >= RP_JOBS_MAX)
 		return;
-	}
-	*message = 0;
-	if (index < RP_JOBS_MAX && bytes)
-		rp_job_message(index, peer, sent, bytes, window_ns);
+	if (begins)
+		*began_ns = ends ? 0 : bpf_ktime_get_ns();
+	m->began_ns = *began_ns;
+	if (ends && m->bytes)
+		rp_job_message(m);
 }
 
 #endif /* ROCEPATH_BPF_JOB_H */

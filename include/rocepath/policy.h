@@ -548,6 +548,7 @@ struct rp_turn {
  * @class_turn: and by its share of the class, see bpf/pace.h
  * @total_turn: and by its share of all
  * @message_bytes: of the running message, so far
+ * @message_began_ns: when its first packet left
  * @message_size_bytes: of the running message, in all, where its first packet said so
  * @ns_per_byte_q20: at the rate that @dcqcn allows, 0: it does not limit
  * @packets: that left
@@ -567,6 +568,7 @@ struct rp_qp_tx {
 	struct rp_turn class_turn;
 	struct rp_turn total_turn;
 	u64 message_bytes;
+	u64 message_began_ns;
 	u64 message_size_bytes;
 	u64 ns_per_byte_q20;
 	u64 packets;
@@ -582,6 +584,7 @@ struct rp_qp_tx {
  * @job_peer: the same
  * @cnp_sent_ns: when a CNP was made last for it
  * @message_bytes: of the running message, so far
+ * @message_began_ns: when its first packet arrived
  * @packets: that arrived
  * @bytes: that arrived, IP headers included
  */
@@ -593,6 +596,7 @@ struct rp_qp_rx {
 	u32 pad;
 	u64 cnp_sent_ns;
 	u64 message_bytes;
+	u64 message_began_ns;
 	u64 packets;
 	u64 bytes;
 };
@@ -628,6 +632,8 @@ struct rp_job_peer {
  * @rx_messages: received
  * @tx_bursts: runs of messages to one host
  * @echoes: runs after which that host was heard from before another one was sent to
+ * @gaps: runs that began after a silence
+ * @largest_bytes: with the host that most was exchanged with
  */
 struct rp_job_window {
 	u32 tx_peers;
@@ -640,6 +646,8 @@ struct rp_job_window {
 	u64 rx_messages;
 	u64 tx_bursts;
 	u64 echoes;
+	u64 gaps;
+	u64 largest_bytes;
 };
 
 /**
@@ -651,15 +659,20 @@ struct rp_job_window {
  * @candidate: what the last windows looked like, if different
  * @candidate_windows: for how many of them
  * @burst_peer: index of the host that the last message went to
- * @burst_heard: it was heard from since
+ * @burst_heard: it was heard from since, or just before
+ * @heard_peer: index of the host that was heard from last
  * @window_start_ns: of the running window
  * @windows: that were closed
  * @tx_messages: since the job began
  * @rx_messages: since the job began
  * @tx_bursts: since the job began
  * @echoes: since the job began
+ * @gaps: since the job began
+ * @message_ns: when the last message ended
+ * @message_bytes: what is usual for one, an average that forgets
  * @tx_bursts_seen: at the end of the last window
  * @echoes_seen: at the end of the last window
+ * @gaps_seen: at the end of the last window
  * @tx_messages_seen: at the end of the last window
  * @rx_messages_seen: at the end of the last window
  * @last: what was seen in the last window
@@ -674,15 +687,19 @@ struct rp_job {
 	u32 candidate_windows;
 	u32 burst_peer;
 	u32 burst_heard;
-	u32 pad;
+	u32 heard_peer;
 	u64 window_start_ns;
 	u64 windows;
 	u64 tx_messages;
 	u64 rx_messages;
 	u64 tx_bursts;
 	u64 echoes;
+	u64 gaps;
+	u64 message_ns;
+	u64 message_bytes;
 	u64 tx_bursts_seen;
 	u64 echoes_seen;
+	u64 gaps_seen;
 	u64 tx_messages_seen;
 	u64 rx_messages_seen;
 	struct rp_job_window last;

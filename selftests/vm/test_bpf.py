@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """The BPF programs on stock kernels: they load with the maximal policy, and the census is right.
 
-    one machine:  rxe0 on eth0 10.0.0.1        its QPs' peers (10.0.0.2) are not there
+    one machine:  rxe0 on dummy0 10.0.0.1        its QPs' peers (10.0.0.2) are not there
 
 `load` (selftests/bpf/load.c) loads all programs, attaches the census, and prints what that knows.
 """
@@ -64,21 +64,22 @@ def owners(m, census):
     """What is known of QPs of a process in a cgroup."""
     m.run('mkdir -p /tmp/cg && mount -t cgroup2 none /tmp/cg; mkdir -p /tmp/cg/slurm/job_17')
     m.put(b'#!/bin/bash\necho $$ >/tmp/cg/slurm/job_17/cgroup.procs\nexec "$@"\n', '/tmp/in_job', 0o755)
-    job, numbers = rcqp(m, 3, '-q 77', '/tmp/in_job')
+    job, numbers = rcqp(m, 3, '', '/tmp/in_job')
     before = census.look()
     found = {q['qpn']: q for q in mine(census)}
     ksft.say(json.dumps(list(found.values())[:1]))
     ksft.eq(sorted(found), sorted(numbers))
-    ifindex = int(m.get('/sys/class/net/eth0/ifindex'))
+    ifindex = int(m.get('/sys/class/net/dummy0/ifindex'))
     for number in numbers:
         q = found[number]
         ksft.eq((q['device'], q['uid'], q['type'], q['state'], q['ifindex']), ('rxe0', 0, 2, 3, ifindex))
         ksft.eq((q['remote'], q['mtu'], q['cgroup']), (PEER, 1024, '/slurm/job_17'))
-        ksft.true(q['remote_qpn'] >= 77 and q['pid'] > 0 and q['job'] < 1024 and q['job_peer'] == 0, str(q))
+        ksft.true(q['remote_qpn'] > 0 and q['pid'] > 0 and q['job'] < 1024 and q['job_peer'] == 0, str(q))
     job.stop()
     m.poll(lambda: not mine(census), 20, 'they are gone')
     after = census.look()
-    ksft.eq((before['qp_tx'] - after['qp_tx'], before['qp_rx'] - after['qp_rx']), (3, 3))
+    # the peer's QP is the same for all of them: one row
+    ksft.eq((before['qp_tx'] - after['qp_tx'], before['qp_rx'] - after['qp_rx']), (1, 3))
 
 
 def thousand(m, census):
@@ -111,7 +112,7 @@ def removal(m, census):
     m.poll(lambda: not [q for q in census.look()['qps'] if q['device'] == 'rxe0'], 30,
            'its QPs are gone')
     job.stop()
-    m.rxe('eth0')
+    m.rxe('dummy0')
 
 
 TESTS = [instructions, owners, thousand, removal]
@@ -123,11 +124,11 @@ def main():
     for kernel, options in (('6.12', ''), ('6.12', '--kprobes'), ('6.1', '')):
         files = {'/bin/load': program('bpf/plain/load'), '/bin/rcqp': program('rcqp')}
         with Lab(kernel, files=files) as lab:
-            m = lab.machine('a', nics=1)
+            m = lab.machine('a', nics=0)
             lab.start()
             m.up('eth0', '10.0.0.1/24')
             m.run('ip neigh add 10.0.0.2 lladdr 02:00:00:00:00:02 dev eth0 nud permanent')
-            m.rxe('eth0')
+            m.rxe('dummy0')
             census = Census(m, options)
             bad |= bool(ksft.run(TESTS, (m, census), lab))
             census.stop()
