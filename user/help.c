@@ -119,17 +119,20 @@ static const struct rp_keyword *keyword_of(const struct rp_verb *verb, const cha
 	return found < 0 ? NULL : &verb->keywords[found];
 }
 
-/* returns the keyword that wants a value, which is the last word; NULL: none does */
-static const struct rp_keyword *open_keyword(const struct rp_verb *verb, int argc,
-					     char *const *argv)
+/* finds the last word if it is a keyword that wants a value; returns whether all are understood */
+static bool open_keyword(const struct rp_verb *verb, int argc, char *const *argv,
+			 const struct rp_keyword **open)
 {
+	*open = NULL;
 	for (int i = 0; i < argc; i++) {
 		const struct rp_keyword *keyword = keyword_of(verb, argv[i]);
 
-		if (keyword && keyword->type != RP_ARG_FLAG && ++i == argc)
-			return keyword;
+		if (!keyword)
+			return false;
+		if (keyword->type != RP_ARG_FLAG && ++i == argc)
+			*open = keyword;
 	}
-	return NULL;
+	return true;
 }
 
 static bool is_given(int argc, char *const *argv, const char *name)
@@ -159,7 +162,8 @@ static void complete_verb(const struct rp_grammar *grammar, const struct rp_verb
 	} else if (!argc && verb->subject_required) {
 		return;
 	}
-	keyword = open_keyword(verb, argc, argv);
+	if (!open_keyword(verb, argc, argv, &keyword))
+		return;
 	if (keyword) {
 		complete_value(keyword, emit, data);
 		return;

@@ -43,6 +43,9 @@ static void test_unit_parse(void **state)
 	parses(RP_UNIT_BYTES, "1.5KiB", 1536);
 	parses(RP_UNIT_BYTES, "7B", 7);
 	parses(RP_UNIT_BYTES, "2GiB", 2ull << 30);
+	parses(RP_UNIT_RATE, "40Gbit", 5000000000);
+	parses(RP_UNIT_RATE, "1.6Tbit", 200000000000);
+	parses(RP_UNIT_RATE, "8bit", 1);
 }
 
 static void test_unit_refuse(void **state)
@@ -69,6 +72,10 @@ static void test_unit_refuse(void **state)
 	refuses(RP_UNIT_US, "99999999999s", "too large");
 	refuses(RP_UNIT_BYTES, "18446744073709551615KiB", "too large");
 	refuses(RP_UNIT_US, "0.0000000001s", "no quantity");
+	refuses(RP_UNIT_RATE, "40", "write 40Mbit, 40Gbit or 40Tbit");
+	refuses(RP_UNIT_RATE, "40GB", "write 40Mbit, 40Gbit or 40Tbit");
+	refuses(RP_UNIT_RATE, "4bit", "whole number of bytes per second");
+	refuses(RP_UNIT_RATE, "0.5Kbit", "whole number of bytes per second");
 }
 
 static void prints(enum rp_unit unit, uint64_t value, const char *expected)
@@ -81,6 +88,11 @@ static void prints(enum rp_unit unit, uint64_t value, const char *expected)
 
 static void test_unit_print(void **state)
 {
+	prints(RP_UNIT_RATE, 5000000000, "40Gbit");
+	prints(RP_UNIT_RATE, 312500000, "2.5Gbit");
+	prints(RP_UNIT_RATE, 1, "8bit");
+	prints(RP_UNIT_RATE, 0, "0bit");
+	prints(RP_UNIT_RATE, 1234567891, "9876543.128Kbit");
 	prints(RP_UNIT_US, 0, "0us");
 	prints(RP_UNIT_US, 999, "999us");
 	prints(RP_UNIT_US, 1000, "1ms");
@@ -99,10 +111,12 @@ static void test_unit_print(void **state)
 /* what is printed parses again, to the same number */
 static void test_unit_round_trip(void **state)
 {
-	static const enum rp_unit units[] = { RP_UNIT_US, RP_UNIT_MS, RP_UNIT_BYTES };
+	static const enum rp_unit units[] = {
+		RP_UNIT_US, RP_UNIT_MS, RP_UNIT_BYTES, RP_UNIT_RATE,
+	};
 
 	for (int i = 0; i < ROUNDS(1000000); i++) {
-		enum rp_unit unit = units[i % 3];
+		enum rp_unit unit = units[i % 4];
 		uint64_t before = rnd() >> rnd_below(32), after = ~before;
 		char text[RP_TEXT_LEN];
 
