@@ -47,6 +47,7 @@
  * @before: what it was made from, or NULL
  * @policy: the new one
  * @inner: its map
+ * @made: devices that were made for it
  * @links: all netdevices
  * @hooks: those that the new policy is about
  */
@@ -63,6 +64,7 @@ struct transaction {
 	struct rp_spec *before;
 	struct rp_policy *policy;
 	int inner;
+	struct rp_made made;
 	struct rp_links links;
 	struct rp_hooks hooks;
 };
@@ -321,6 +323,9 @@ static void detach_everywhere(struct transaction *t)
 /* back to what was: the old policy never went out of force */
 static void roll_back(struct transaction *t)
 {
+	struct rp_made none = { .count = 0 };
+
+	rp_devices_undo(t->rtnl, &t->made);
 	if (t->before) {
 		rp_spec_fill(t->before);
 		if (!find_hooks(t, t->before)) {
@@ -331,7 +336,7 @@ static void roll_back(struct transaction *t)
 			}
 			rp_compile(t->before, t->old,
 				   t->old->dcqcn.line_rate_bytes_per_s, t->policy);
-			rp_devices_apply(t->rtnl, NULL, t->before, t->policy);
+			rp_devices_apply(t->rtnl, NULL, t->before, t->policy, &none);
 			attach_again(t);
 		}
 	} else {
@@ -377,7 +382,7 @@ static int change(struct transaction *t, const struct rp_spec *spec, const char 
 	int err = prepare(t, spec, text);
 
 	if (!err)
-		err = rp_devices_apply(t->rtnl, t->before, spec, t->policy);
+		err = rp_devices_apply(t->rtnl, t->before, spec, t->policy, &t->made);
 	if (!err)
 		err = find_hooks(t, spec);	/* with the devices that were made */
 	if (!err)
@@ -464,7 +469,7 @@ int rp_refresh(void)
 	if (!begin(&t) && !open_maps(&t) && t.before && !rp_programs_open(&t.programs)) {
 		memcpy(t.policy, t.old, sizeof(*t.policy));
 		rp_spec_fill(t.before);
-		if (!rp_devices_apply(t.rtnl, t.before, t.before, t.policy) &&
+		if (!rp_devices_refresh(t.rtnl, t.before, t.policy) &&
 		    !find_hooks(&t, t.before) && !attach(&t)) {
 			detach(&t);
 			ret = RP_EXIT_OK;

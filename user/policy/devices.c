@@ -29,12 +29,11 @@ static const uint16_t settings[RP_KEY_DEVICE_KEYS] = {
 };
 
 /*
- * all that is needed on the way; @links is read again after a device was made; @refresh: the
- * policy is in force already, and only what came since is new
+ * all that is needed on the way; @links is read again after a device was made; @made: NULL when the
+ * policy is in force already, and only ports that came since are to be added
  */
 struct change {
-	bool refresh;
-	bool made;
+	struct rp_made *made;
 	struct rp_rtnl *rtnl;
 	struct rp_nl *nl;
 	struct rp_links links;
@@ -73,8 +72,12 @@ static const struct rp_link_info *make_device(struct change *c, const char *name
 		complain(&error);
 		return NULL;
 	}
-	c->made = true;
-	return read_links(c) ? NULL : rp_links_name(&c->links, name);
+	if (read_links(c))
+		return NULL;
+	link = rp_links_name(&c->links, name);
+	if (link && c->made->count < RP_DEVICES_MAX)
+		c->made->ifindex[c->made->count++] = link->ifindex;
+	return link;
 }
 
 static int open_family(struct change *c)
@@ -137,12 +140,22 @@ static int add_port(struct change *c, const struct rp_spec_port *port, int devic
 		return complain(&error);
 	if (!link->up && rp_link_set_up(c->rtnl, link->ifindex, &error))
 		return complain(&error);
-	if (!rp_given(port, RP_KEY_PORT_WEIGHT) || (c->refresh && link->master))
+	if (!rp_given(port, RP_KEY_PORT_WEIGHT) || (!c->made && link->master))
 		return 0;
 	nlh = rp_nl_request(c->nl, ROCEPATH_CMD_PORT_SET);
 	mnl_attr_put_u32(nlh, ROCEPATH_A_PORT_IFINDEX, link->ifindex);
 	mnl_attr_put_u32(nlh, ROCEPATH_A_PORT_WEIGHT, port->weight);
 	return submit(c, port->name);
+}
+
+static int add_ports(struct change *c, const struct rp_spec_device *device, int ifindex)
+{
+	const struct rp_spec_port *ports = device->ports.items;
+
+	for (unsigned int i = 0; i < device->ports.count; i++)
+		if (add_port(c, &ports[i], ifindex))
+			return -1;
+	return 0;
 }
 
 struct key_search {
@@ -254,31 +267,24 @@ static int set_schedulers(struct change *c, const struct rp_link_info *link)
 
 static int apply_device(struct change *c, const struct rp_spec_device *device)
 {
-	const struct rp_spec_port *ports = device->ports.items;
-	const struct rp_link_info *link;
+	const struct rp_link_info *link = make_device(c, device->name);
 	int ifindex, err;
 	struct rp_error error;
 	bool up;
 
-	c->made = false;
-	link = make_device(c, device->name);
 	if (!link || open_family(c))
 		return -1;
 	ifindex = link->ifindex;
 	up = link->up;
-	err = c->refresh && !c->made ? 0 : set_device(c, device, ifindex);
+	err = set_device(c, device, ifindex);
 	if (!err)
 		err = release_ports(c, device, ifindex);
-	for (unsigned int i = 0; !err && i < device->ports.count; i++)
-		err = add_port(c, &ports[i], ifindex);
+	if (!err)
+		err = add_ports(c, device, ifindex);
 	if (!err && device->key.file)
 		err = set_key(c, device, ifindex);
-	if (c->refresh && !c->made)
-		return err;
 	if (!err && !up && rp_link_set_up(c->rtnl, ifindex, &error))
 		err = complain(&error);
-	if (!err && c->refresh)
-		err = set_schedulers(c, rp_links_index(&c->links, ifindex));
 	for (unsigned int i = 0; !err && i < device->addresses.count; i++)
 		if (rp_link_add_address(c->rtnl, ifindex, ((char **)device->addresses.items)[i],
 					&error))
@@ -292,7 +298,7 @@ static int apply_devices(struct change *c)
 		if (apply_device(c, rp_spec_device_at(c->spec, i)))
 			return -1;
 	/* those that somebody made by hand, too */
-	for (unsigned int i = 0; !c->refresh && i < c->links.count; i++)
+	for (unsigned int i = 0; i < c->links.count; i++)
 		if (!strcmp(c->links.at[i].kind, "rocepath") &&
 		    (open_family(c) || set_schedulers(c, &c->links.at[i])))
 			return -1;
@@ -305,17 +311,16 @@ static int apply_devices(struct change *c)
  * @before: the policy in force, or NULL
  * @spec: the policy
  * @policy: the same, compiled
- *
- * With @before being @spec, only what came since it was applied is looked after.
+ * @made: gets the devices that were not there
  *
  * Return: 0 or -1.
  */
 int rp_devices_apply(struct rp_rtnl *rtnl, const struct rp_spec *before,
-		     const struct rp_spec *spec, const struct rp_policy *policy)
+		     const struct rp_spec *spec, const struct rp_policy *policy,
+		     struct rp_made *made)
 {
 	struct change c = {
-		.refresh = before == spec, .rtnl = rtnl, .before = before, .spec = spec,
-		.policy = policy,
+		.made = made, .rtnl = rtnl, .before = before, .spec = spec, .policy = policy,
 	};
 	int err = read_links(&c);
 
@@ -324,4 +329,46 @@ int rp_devices_apply(struct rp_rtnl *rtnl, const struct rp_spec *before,
 	rp_links_drop(&c.links);
 	rp_nl_release(c.nl);
 	return err;
+}
+
+/**
+ * rp_devices_refresh() - add ports that came since the policy was applied, or complain
+ * @rtnl: a socket
+ * @spec: the policy in force
+ * @policy: the same, compiled
+ *
+ * A device that has gone is not made again: somebody may be about to unload the module.
+ *
+ * Return: 0 or -1.
+ */
+int rp_devices_refresh(struct rp_rtnl *rtnl, const struct rp_spec *spec,
+		       const struct rp_policy *policy)
+{
+	struct change c = { .rtnl = rtnl, .before = spec, .spec = spec, .policy = policy };
+	int err = read_links(&c);
+
+	for (unsigned int i = 0; !err && i < spec->devices.count; i++) {
+		const struct rp_spec_device *device = rp_spec_device_at(spec, i);
+		const struct rp_link_info *link = rp_links_name(&c.links, device->name);
+
+		if (!link || strcmp(link->kind, "rocepath"))
+			continue;
+		err = open_family(&c);
+		if (!err)
+			err = add_ports(&c, device, link->ifindex);
+	}
+	rp_links_drop(&c.links);
+	rp_nl_release(c.nl);
+	return err;
+}
+
+/**
+ * rp_devices_undo() - delete devices that were made for nothing
+ * @rtnl: a socket
+ * @made: the devices
+ */
+void rp_devices_undo(struct rp_rtnl *rtnl, const struct rp_made *made)
+{
+	for (unsigned int i = 0; i < made->count; i++)
+		rp_link_delete(rtnl, made->ifindex[i], NULL);
 }
