@@ -330,9 +330,11 @@ static __always_inline void egress_count(void *map, u32 index, u32 bytes, u64 wa
 	if (waits) {
 		c->paced_packets++;
 		c->paced_ns += waits;
-		c->horizon_packets += horizon;
+		if (horizon)
+			c->horizon_packets++;
 	}
-	c->ecn_packets += ecn;
+	if (ecn)
+		c->ecn_packets++;
 }
 
 static __always_inline int egress_roce(struct __sk_buff *skb, const struct rp_packet *p,

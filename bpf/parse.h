@@ -391,29 +391,27 @@ static __always_inline bool rp_ends_message(u8 opcode)
 /** rp_group_of() - as rules name it */
 static __always_inline enum rp_group rp_group_of(const struct rp_packet *p)
 {
+	/* one more than can be asked for: 16 bytes would go to a section that the kernel's BTF has not */
+	static const u8 of_kind[17] = {
+		[RP_KIND_DATA] = RP_GROUP_SEND,
+		[RP_KIND_READ] = RP_GROUP_READ,
+		[RP_KIND_ATOMIC] = RP_GROUP_ATOMIC,
+		[RP_KIND_RESPONSE] = RP_GROUP_RESPONSE,
+		[RP_KIND_ACK] = RP_GROUP_ACK,
+		[RP_KIND_NAK] = RP_GROUP_ACK,
+		[RP_KIND_CNP] = RP_GROUP_CNP,
+		[RP_KIND_DATAGRAM] = RP_GROUP_SEND,
+		[RP_KIND_CONTROL] = RP_GROUP_OTHER,
+		[RP_KIND_OTHER] = RP_GROUP_OTHER,
+	};
 	u32 operation = p->opcode & 0x1f;
 
-	switch (p->kind) {
-	case RP_KIND_DATA:
-		return operation >= RP_OP_WRITE_FIRST && operation <= RP_OP_WRITE_ONLY_IMM ?
-			       RP_GROUP_WRITE :
-			       RP_GROUP_SEND;
-	case RP_KIND_READ:
-		return RP_GROUP_READ;
-	case RP_KIND_ATOMIC:
-		return RP_GROUP_ATOMIC;
-	case RP_KIND_RESPONSE:
-		return RP_GROUP_RESPONSE;
-	case RP_KIND_ACK:
-	case RP_KIND_NAK:
-		return RP_GROUP_ACK;
-	case RP_KIND_CNP:
-		return RP_GROUP_CNP;
-	case RP_KIND_DATAGRAM:
-		return p->qpn == RP_QPN_GSI ? RP_GROUP_MANAGEMENT : RP_GROUP_SEND;
-	default:
-		return RP_GROUP_OTHER;
-	}
+	if (p->kind == RP_KIND_DATA && operation >= RP_OP_WRITE_FIRST &&
+	    operation <= RP_OP_WRITE_ONLY_IMM)
+		return RP_GROUP_WRITE;
+	if (p->kind == RP_KIND_DATAGRAM && p->qpn == RP_QPN_GSI)
+		return RP_GROUP_MANAGEMENT;
+	return of_kind[p->kind & 15];
 }
 
 #endif /* ROCEPATH_BPF_PARSE_H */

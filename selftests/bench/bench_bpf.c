@@ -34,7 +34,6 @@
 struct subject {
 	const char *name;
 	int fd;
-	bool tc;
 	double ns[ROUNDS];
 	double median;
 };
@@ -112,7 +111,6 @@ static void make_policy(struct rocepath_bpf *skel, struct rp_policy *p)
 	policy_new(p);
 	p->flags = RP_POLICY_PEERS;
 	p->mark_mask = 0xff00;
-	p->total_rate.rate_bytes_per_s = RATE;
 	p->unknown_peer = RP_ACTION_DROP;
 	for (i = 0; i < 20; i++) {
 		c = policy_class(p, "class");
@@ -163,12 +161,12 @@ int main(int argc, char **argv)
 {
 	struct rocepath_bpf *skel = programs_load(true);
 	struct subject subjects[] = {
-		{ "empty_xdp", empty(BPF_PROG_TYPE_XDP, 2) },
-		{ "empty_tc", empty(BPF_PROG_TYPE_SCHED_CLS, 0), true },
-		{ "xdp_filter", xdp_filter() },
-		{ "admit", bpf_program__fd(skel->progs.admit) },
-		{ "egress", bpf_program__fd(skel->progs.egress), true },
-		{ "ingress", bpf_program__fd(skel->progs.ingress), true },
+		{ .name = "empty_xdp", .fd = empty(BPF_PROG_TYPE_XDP, 2) },
+		{ .name = "empty_tc", .fd = empty(BPF_PROG_TYPE_SCHED_CLS, 0) },
+		{ .name = "xdp_filter", .fd = xdp_filter() },
+		{ .name = "admit", .fd = bpf_program__fd(skel->progs.admit) },
+		{ .name = "egress", .fd = bpf_program__fd(skel->progs.egress) },
+		{ .name = "ingress", .fd = bpf_program__fd(skel->progs.ingress) },
 	};
 	double xdp_bar = argc > 2 ? atof(argv[1]) : 0, tc_bar = argc > 2 ? atof(argv[2]) : 0;
 	struct rp_counter a, b;

@@ -126,8 +126,9 @@ def main():
         with Lab(kernel, files=files) as lab:
             m = lab.machine('a', nics=0)
             lab.start()
-            m.up('eth0', '10.0.0.1/24')
-            m.run('ip neigh add 10.0.0.2 lladdr 02:00:00:00:00:02 dev eth0 nud permanent')
+            m.run('ip link add dummy0 type dummy')
+            m.up('dummy0', '10.0.0.1/24')
+            m.run('ip neigh add 10.0.0.2 lladdr 02:00:00:00:00:02 dev dummy0 nud permanent')
             m.rxe('dummy0')
             census = Census(m, options)
             bad |= bool(ksft.run(TESTS, (m, census), lab))
