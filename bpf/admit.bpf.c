@@ -113,7 +113,7 @@ static __always_inline int admit_xdp(struct xdp_md *ctx)
 
 	if (!policy)
 		return XDP_PASS;
-	action = admit_judge(policy, rp_parse(&f, &p, false), &p, ctx->ingress_ifindex);
+	action = admit_judge(policy, rp_parse(&f, &p, RP_WANT_SOURCE), &p, ctx->ingress_ifindex);
 	return action == RP_ACTION_DROP ? XDP_DROP : XDP_PASS;
 }
 

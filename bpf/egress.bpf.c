@@ -481,7 +481,7 @@ __noinline int egress_packet(struct __sk_buff *skb)
 
 	if (!policy)
 		return TC_ACT_UNSPEC;
-	verdict = rp_parse_skb_quickly(skb, &p);
+	verdict = rp_parse_skb_quickly(skb, &p, RP_WANT_DESTINATION | RP_WANT_EXTENDED);
 	if (verdict == RP_OTHER) {
 		rp_event(RP_EVENT_tx_not_roce);
 		return TC_ACT_UNSPEC;
@@ -495,7 +495,6 @@ __noinline int egress_packet(struct __sk_buff *skb)
 		return egress_refuse(policy, sender);
 	if (unlikely(verdict != RP_ROCE_FRAME))
 		return egress_refuse(policy, RP_EVENT_tx_malformed);
-	rp_event(RP_EVENT_tx_roce);
 	if (unlikely(!tx)) {
 		if (egress_learn(&p, skb->ifindex))
 			tx = bpf_map_lookup_elem(&qp_tx, &key);

@@ -2,7 +2,7 @@
 /*
  * Pacing by earliest departure time: each clock says when the next packet may leave,
  * a packet moves it on by its own length, and leaves when the slowest allows. fq on
- * the port holds it until then. No lock: clocks are moved by compare and exchange.
+ * the port holds it until then. No lock.
  *
  * A QP has a clock for its own rate (the policy's or DCQCN's), one for its share of
  * the class, and one for its share of all. A clock that QPs had in common would be a
@@ -66,8 +66,25 @@ rp_inline u64 rp_pace_cost(u64 ns_per_byte_q20, u32 bytes, u64 seed)
 	return (ns_per_byte_q20 * bytes + chance) >> 20;
 }
 
-/* Take a turn on a clock that does not run ahead of @most. Return: when it is. */
+/*
+ * Take a turn on a clock that does not run ahead of @most. Return: when it is. A QP's
+ * clocks are its own: it sends its data from one CPU at a time, and if two CPUs meet on
+ * one (a response and a request), one packet is not counted.
+ */
 rp_inline u64 rp_pace_turn(u64 *clock, struct rp_time *time, u64 cost, u64 burst, u64 most)
+{
+	u64 start = READ_ONCE(*clock);
+
+	if (start < time->tick_ns)
+		start = max(start, rp_time_now(time) - burst);
+	if (start > most)
+		return most;
+	WRITE_ONCE(*clock, start + cost);
+	return start;
+}
+
+/* The same on a clock that many have in common. */
+rp_inline u64 rp_pace_turn_shared(u64 *clock, struct rp_time *time, u64 cost, u64 burst, u64 most)
 {
 	u64 old = READ_ONCE(*clock), start, seen;
 	int i;
@@ -166,9 +183,9 @@ rp_inline u64 rp_pace_shared(struct rp_pacer *pacer, struct rp_turn *turn, const
 	if (turn)
 		return rp_pace_share(pacer, turn, rate, bytes, time, most);
 	/* QPs that are not known share one place */
-	return rp_pace_turn(&pacer->next_ns, time,
-			    rp_pace_cost(rate->ns_per_byte_q20, bytes, pacer->next_ns),
-			    rate->burst_ns, most);
+	return rp_pace_turn_shared(&pacer->next_ns, time,
+				   rp_pace_cost(rate->ns_per_byte_q20, bytes, pacer->next_ns),
+				   rate->burst_ns, most);
 }
 
 /**

@@ -50,6 +50,12 @@ struct rp_frame {
 	bool in_place;
 };
 
+/* What of a packet is wanted beyond the BTH; constants, so that the rest costs nothing. */
+#define RP_WANT_SOURCE		1
+#define RP_WANT_DESTINATION	2
+#define RP_WANT_EXTENDED	4
+#define RP_WANT_ALL		7
+
 static __always_inline u32 rp_frame_len(const struct rp_frame *f)
 {
 	if (f->xdp)
@@ -155,7 +161,7 @@ __weak __noinline int rp_behind_xdp(struct xdp_md *ctx, u32 offset, u32 proto)
 }
 
 static __always_inline enum rp_verdict rp_parse_ip4(const struct rp_frame *f, struct rp_packet *p,
-						    u32 *udp, u32 *end)
+						    u32 *udp, u32 *end, u32 want)
 {
 	struct iphdr copy, *ip = rp_frame_at(f, p->l3, sizeof(*ip), &copy);
 	u32 header;
@@ -173,14 +179,16 @@ static __always_inline enum rp_verdict rp_parse_ip4(const struct rp_frame *f, st
 	}
 	p->ipv6 = false;
 	p->tos = ip->tos;
-	rp_address_map4(&p->source, ip->saddr);
-	rp_address_map4(&p->destination, ip->daddr);
+	if (want & RP_WANT_SOURCE)
+		rp_address_map4(&p->source, ip->saddr);
+	if (want & RP_WANT_DESTINATION)
+		rp_address_map4(&p->destination, ip->daddr);
 	*end = p->l3 + bpf_ntohs(ip->tot_len);
 	return RP_ROCE_FRAME;
 }
 
 static __always_inline enum rp_verdict rp_parse_ip6(const struct rp_frame *f, struct rp_packet *p,
-						    u32 *udp, u32 *end)
+						    u32 *udp, u32 *end, u32 want)
 {
 	struct ipv6hdr copy, *ip = rp_frame_at(f, p->l3, sizeof(*ip), &copy);
 
@@ -195,8 +203,10 @@ static __always_inline enum rp_verdict rp_parse_ip6(const struct rp_frame *f, st
 	}
 	p->ipv6 = true;
 	p->tos = bpf_ntohs(*(__be16 *)ip) >> 4;
-	__builtin_memcpy(&p->source, &ip->saddr, sizeof(p->source));
-	__builtin_memcpy(&p->destination, &ip->daddr, sizeof(p->destination));
+	if (want & RP_WANT_SOURCE)
+		__builtin_memcpy(&p->source, &ip->saddr, sizeof(p->source));
+	if (want & RP_WANT_DESTINATION)
+		__builtin_memcpy(&p->destination, &ip->daddr, sizeof(p->destination));
 	*end = p->l3 + sizeof(*ip) + bpf_ntohs(ip->payload_len);
 	return RP_ROCE_FRAME;
 }
@@ -246,7 +256,7 @@ static __always_inline u32 rp_parse_extended(const struct rp_frame *f, const str
 }
 
 static __always_inline enum rp_verdict rp_parse_bth(const struct rp_frame *f, struct rp_packet *p,
-						    u32 payload, bool extended)
+						    u32 payload, u32 want)
 {
 	struct rp_bth copy, *bth = rp_frame_at(f, p->bth, sizeof(*bth), &copy);
 	const struct rp_opcode *op;
@@ -270,7 +280,7 @@ static __always_inline enum rp_verdict rp_parse_bth(const struct rp_frame *f, st
 		if (RP_AETH_TYPE(p->syndrome) != RP_AETH_ACK)
 			p->kind = RP_KIND_NAK;
 	}
-	p->extended = extended ? rp_parse_extended(f, p) : 0;
+	p->extended = want & RP_WANT_EXTENDED ? rp_parse_extended(f, p) : 0;
 	return RP_ROCE_FRAME;
 }
 
@@ -278,10 +288,10 @@ static __always_inline enum rp_verdict rp_parse_bth(const struct rp_frame *f, st
  * rp_parse() - find RoCEv2 in a frame
  * @f: the frame
  * @p: filled in on RP_ROCE_FRAME
- * @extended: @p->extended, too
+ * @want: RP_WANT_*, what of @p is filled in besides
  */
 static __always_inline enum rp_verdict rp_parse(const struct rp_frame *f, struct rp_packet *p,
-						bool extended)
+						u32 want)
 {
 	struct udphdr udp_copy, *udp;
 	u32 offset = ETH_HLEN, at = 0, end = 0, len;
@@ -302,9 +312,9 @@ static __always_inline enum rp_verdict rp_parse(const struct rp_frame *f, struct
 	if (!version)
 		return RP_OTHER;
 	if (*version >> 4 == 4)
-		verdict = rp_parse_ip4(f, p, &at, &end);
+		verdict = rp_parse_ip4(f, p, &at, &end, want);
 	else if (*version >> 4 == 6)
-		verdict = rp_parse_ip6(f, p, &at, &end);
+		verdict = rp_parse_ip6(f, p, &at, &end, want);
 	else
 		return RP_OTHER;
 	if (verdict != RP_ROCE_FRAME)
@@ -322,7 +332,7 @@ static __always_inline enum rp_verdict rp_parse(const struct rp_frame *f, struct
 	    (end - p->bth) % 4)
 		return RP_MALFORMED;
 	p->icrc = end - RP_ICRC_LEN;
-	return rp_parse_bth(f, p, end - p->bth, extended);
+	return rp_parse_bth(f, p, end - p->bth, want);
 }
 
 /** rp_parse_skb() - the same for tc */
@@ -330,17 +340,18 @@ __weak __noinline int rp_parse_skb(struct __sk_buff *skb, struct rp_packet *p)
 {
 	struct rp_frame f = { (void *)(long)skb->data, (void *)(long)skb->data_end, skb, false };
 
-	return p ? rp_parse(&f, p, true) : RP_OTHER;
+	return p ? rp_parse(&f, p, RP_WANT_ALL) : RP_OTHER;
 }
 
 /*
  * The same, in line: what is not found in the linear part is looked for once more, or the
  * verifier would have to follow each header by two ways.
  */
-static __always_inline int rp_parse_skb_quickly(struct __sk_buff *skb, struct rp_packet *p)
+static __always_inline int rp_parse_skb_quickly(struct __sk_buff *skb, struct rp_packet *p,
+						 u32 want)
 {
 	struct rp_frame f = { (void *)(long)skb->data, (void *)(long)skb->data_end, skb, false, true };
-	int verdict = rp_parse(&f, p, true);
+	int verdict = rp_parse(&f, p, want);
 
 	if (verdict != RP_ROCE_FRAME && unlikely(f.end - f.data < skb->len))
 		verdict = rp_parse_skb(skb, p);

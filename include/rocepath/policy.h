@@ -762,8 +762,7 @@ struct rp_counter {
 	X(rx_extension_headers, 1, "UDP 4791 behind IPv6 extension headers, or too many of them") \
 	X(rx_unknown_peer, 1, "from an address that is not in the allow list") \
 	X(rx_unknown_qp, 1, "for a QP that is not there, or not that peer's") \
-	X(tx_roce, 0, "RoCE packets that left") \
-	X(tx_not_roce, 0, "other packets that left") \
+	X(tx_not_roce, 0, "packets that left and are not RoCE; those that are: class_counters") \
 	X(tx_malformed, 1, "UDP 4791 that no RoCE sender makes") \
 	X(tx_local_process, 1, "UDP 4791 by a process, and not by the RDMA stack") \
 	X(tx_forwarded, 1, "UDP 4791 that has no sender here: forwarded, or of another namespace") \

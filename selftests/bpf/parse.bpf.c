@@ -13,7 +13,7 @@ int parse_xdp(struct xdp_md *ctx)
 	struct rp_frame f = { (void *)(long)ctx->data, (void *)(long)ctx->data_end, ctx, true };
 	struct rp_packet p = {};
 
-	verdict = rp_parse(&f, &p, true);
+	verdict = rp_parse(&f, &p, RP_WANT_ALL);
 	packet = p;
 	return XDP_PASS;
 }
