@@ -2,14 +2,17 @@
 /* Jobs: cgroups that have queue pairs, and the pattern that their traffic makes. */
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 
 #include "commands.h"
 #include "owner.h"
-#include "policy/pins.h"
+#include "policy/state.h"
 #include "rows.h"
+
+#define SILENT_WINDOWS 3
 
 static const char *const patterns[] = {
 	[RP_PATTERN_UNKNOWN] = "unknown", [RP_PATTERN_IDLE] = "idle",
@@ -49,7 +52,21 @@ static void print_totals(struct rp_rows *rows, const struct rp_job *job)
 	rp_row_number(rows, rx, NULL);
 }
 
-static void print_job(struct rp_rows *rows, const struct rp_maps *maps, const struct rp_job *job)
+/* nobody closes the windows of a job that is silent */
+static const char *pattern_of(const struct rp_job *job, u64 window_ns)
+{
+	struct timespec now;
+	u64 now_ns;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	now_ns = now.tv_sec * 1000000000ull + now.tv_nsec;
+	if (job->message_ns && window_ns && now_ns > job->message_ns + SILENT_WINDOWS * window_ns)
+		return patterns[RP_PATTERN_IDLE];
+	return job->pattern < RP_PATTERNS ? patterns[job->pattern] : "other";
+}
+
+static void print_job(struct rp_rows *rows, const struct rp_maps *maps, const struct rp_job *job,
+		      u64 window_ns)
 {
 	char cgroup[RP_CGROUP_LEN], text[RP_OWNER_LEN];
 	struct rp_owner owner;
@@ -66,7 +83,7 @@ static void print_job(struct rp_rows *rows, const struct rp_maps *maps, const st
 	rp_row_text(rows, *owner.container ? owner.container : NULL);
 	rp_row_text(rows, *owner.job ? owner.job : NULL);
 	rp_row_number(rows, job->qps, NULL);
-	rp_row_text(rows, job->pattern < RP_PATTERNS ? patterns[job->pattern] : "other");
+	rp_row_text(rows, pattern_of(job, window_ns));
 	rp_row_number(rows, job->last.tx_peers, NULL);
 	rp_row_number(rows, job->last.rx_peers, NULL);
 	rp_row_number(rows, job->last.tx_bytes, NULL);
@@ -93,6 +110,7 @@ int rp_job_show(struct rp_cli *cli, const struct rp_args *args)
 		{ "window_tx_messages", NULL, true }, { "tx_bytes", "SENT", true },
 		{ "rx_bytes", "RECEIVED", true }, { "windows", NULL, true }, { 0 },
 	};
+	struct rp_policy *policy = calloc(1, sizeof(*policy));
 	struct rp_job *job = calloc(1, sizeof(*job));
 	struct rp_error error;
 	struct rp_maps maps;
@@ -100,17 +118,20 @@ int rp_job_show(struct rp_cli *cli, const struct rp_args *args)
 
 	(void)args;
 	libbpf_set_print(NULL);
-	if (!job || rp_maps_open(&maps, &error)) {
-		rp_complain("%s", job ? error.text : "out of memory");
+	if (!job || !policy || rp_maps_open(&maps, &error)) {
+		rp_complain("%s", job && policy ? error.text : "out of memory");
 		free(job);
+		free(policy);
 		return RP_EXIT_FAILURE;
 	}
+	rp_state_policy(&maps, policy);
 	rp_rows_begin(&rows, &cli->format, columns);
 	for (u32 i = 0; i < RP_JOBS_MAX; i++)
 		if (!bpf_map_lookup_elem(maps.fd[RP_MAP_JOBS], &i, job) && job->qps)
-			print_job(&rows, &maps, job);
+			print_job(&rows, &maps, job, policy->pattern_window_ns);
 	rp_rows_end(&rows, "no cgroup has a queue pair");
 	rp_maps_close(&maps);
 	free(job);
+	free(policy);
 	return RP_EXIT_OK;
 }

@@ -137,8 +137,9 @@ static void check_words(const char *key, const char *const *words, const int *bi
 		char text[256];
 
 		snprintf(text, sizeof(text),
-			 "version: 1\nrules:\n  - {name: a, match: {%s: %s}, class: default}\n", key,
-			 words[i]);
+			 "version: 1\n"
+			 "rules: [{name: a, match: {%s: %s}, class: default}]\n",
+			 key, words[i]);
 		p = compile(text, NULL);
 		assert_int_equal(p->rule[0].match, match);
 		assert_int_equal(*(u32 *)((char *)&p->rule[0] + offset), 1u << bits[i]);
@@ -175,7 +176,8 @@ static void test_admit(void **state)
 {
 	static const char text[] =
 		"version: 1\n"
-		"admit: {peers: 10.0.0.0/8, unknown-qp: drop, malformed: pass, local-sender: pass}\n";
+		"admit: {peers: 10.0.0.0/8, unknown-qp: drop, malformed: pass,\n"
+		"        local-sender: pass}\n";
 	struct rp_policy *p = compile(text, NULL);
 
 	assert_int_equal(p->unknown_peer, RP_ACTION_DROP);
