@@ -20,12 +20,14 @@ static __always_inline enum rp_action admit_look_up(const struct rp_policy *poli
 	struct rp_peer *peer;
 
 	if (p->ipv6) {
-		struct rp_peer6_key key = { .prefix_bits = 32 + 128, .generation = policy->generation };
+		struct rp_peer6_key key = { .prefix_bits = 32 + 128,
+					    .generation = policy->generation };
 
 		__builtin_memcpy(key.address, p->source.bytes, sizeof(key.address));
 		peer = bpf_map_lookup_elem(&peers6, &key);
 	} else {
-		struct rp_peer4_key key = { .prefix_bits = 32 + 32, .generation = policy->generation };
+		struct rp_peer4_key key = { .prefix_bits = 32 + 32,
+					    .generation = policy->generation };
 
 		__builtin_memcpy(key.address, p->source.bytes + 12, sizeof(key.address));
 		peer = bpf_map_lookup_elem(&peers4, &key);

@@ -269,7 +269,8 @@ static __always_inline int census_created(const struct ib_qp *pointer, bool kern
 	return 0;
 }
 
-static __always_inline void census_address(struct rp_qp *qp, const struct ib_qp_attr *attr, int mask)
+static __always_inline void census_address(struct rp_qp *qp, const struct ib_qp_attr *attr,
+					   int mask)
 {
 	if (mask & QP_ATTR_DEST_QPN)
 		qp->remote_qpn = BPF_CORE_READ(attr, dest_qp_num);

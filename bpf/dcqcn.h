@@ -114,6 +114,7 @@ rp_inline void rp_dcqcn_advance(struct rp_dcqcn *d, const struct rp_dcqcn_params
 {
 	u64 rtt = max(p->dce_tcp_rtt_us, 1u) * RP_DCQCN_USEC;
 	u64 reset = max(p->rpg_time_reset_us, 1u) * RP_DCQCN_USEC, times, rest;
+	u64 steps = RP_DCQCN_STEPS;
 	struct rp_dcqcn_step step = { d, p };
 
 	if (d->why == RP_DCQCN_UNLIMITED)
@@ -127,7 +128,7 @@ rp_inline void rp_dcqcn_advance(struct rp_dcqcn *d, const struct rp_dcqcn_params
 		return;
 	times = (now - d->time_at_ns) / reset;
 	d->time_at_ns += times * reset;
-	rp_loop((u32)min(times, (u64)RP_DCQCN_STEPS), rp_dcqcn_time_callback, &step);
+	rp_loop(min(times, steps), rp_dcqcn_time_callback, &step);
 	if (times <= RP_DCQCN_STEPS || d->why == RP_DCQCN_UNLIMITED)
 		return;
 	/* a long pause: one step short of the last is where all others would have come to */
@@ -171,7 +172,7 @@ rp_inline void rp_dcqcn_sent(struct rp_dcqcn *d, const struct rp_dcqcn_params *p
  */
 rp_inline bool rp_dcqcn_too_soon(const struct rp_dcqcn *d, const struct rp_dcqcn_params *p, u64 now)
 {
-	/* those of one QP may come closer together than they were sent, but not by more than half */
+	/* they may come closer together than they were sent, but not by more than half */
 	u32 least = max(p->rate_reduce_monitor_period_us, p->min_time_between_cnps_us / 2);
 
 	return d->cnps && now < d->cnp_at_ns + least * RP_DCQCN_USEC;

@@ -245,7 +245,8 @@ static __always_inline void egress_set_tos(struct __sk_buff *skb, const struct r
 	bpf_skb_store_bytes(skb, l3, &copy, sizeof(copy), 0);
 }
 
-static __always_inline void egress_set_pcp(struct __sk_buff *skb, const struct rp_packet *p, u32 pcp)
+static __always_inline void egress_set_pcp(struct __sk_buff *skb, const struct rp_packet *p,
+					   u32 pcp)
 {
 	u16 tci;
 
@@ -271,7 +272,7 @@ static __always_inline void egress_mark(struct __sk_buff *skb, const struct rp_p
 		skb->priority = class->priority;
 }
 
-/* The machine moves when a packet leaves. One CPU at a time; another one takes the rate as it is. */
+/* The machine moves when a packet leaves, on one CPU at a time; others take the rate as it is. */
 __noinline int egress_dcqcn(struct rp_qp_tx *tx, u32 data, u64 now)
 {
 	const struct rp_policy *policy = rp_policy_now();
@@ -375,8 +376,8 @@ static __always_inline int egress_roce(struct __sk_buff *skb, const struct rp_pa
 			};
 
 			tx->class = index;
-			rp_job_packet(&tx->message_bytes, &tx->message_began_ns, &message, p->opcode,
-				      payload);
+			rp_job_packet(&tx->message_bytes, &tx->message_began_ns, &message,
+				      p->opcode, payload);
 		}
 		/* what another hook left there is no departure of ours */
 		skb->tstamp = 0;

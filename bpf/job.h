@@ -39,8 +39,8 @@ __weak __noinline int rp_job_message(const struct rp_message *m)
  * A packet with data came or went. @bytes and @began_ns are its QP's, of the running
  * message; @m says whose it is, job RP_JOBS_MAX: nobody's.
  */
-static __always_inline void rp_job_packet(u64 *bytes, u64 *began_ns, struct rp_message *m, u8 opcode,
-					  u32 payload)
+static __always_inline void rp_job_packet(u64 *bytes, u64 *began_ns, struct rp_message *m,
+					  u8 opcode, u32 payload)
 {
 	bool begins = rp_begins_message(opcode), ends = rp_ends_message(opcode);
 

@@ -25,12 +25,10 @@ struct net {
 	struct ns_common ns;
 };
 
-typedef struct {
-	struct net *net;
-} possible_net_t;
-
 struct sock_common {
-	possible_net_t skc_net;
+	struct {
+		struct net *net;
+	} skc_net;
 };
 
 struct sock {

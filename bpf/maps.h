@@ -17,7 +17,7 @@ struct rp_policy_map {
 };
 
 /* makes clang describe the struct, which it does not for what only an inner map names */
-const struct rp_policy *const rp_policy_type __weak = NULL;
+const struct rp_policy *const rp_policy_type __weak;
 
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY_OF_MAPS);

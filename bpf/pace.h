@@ -118,7 +118,9 @@ rp_inline void rp_pace_window(struct rp_pacer *pacer, const struct rp_rate *rate
 	active = max(READ_ONCE(pacer->active), 1u);
 	length = now - start;
 	/* in bytes a second; what was sent long ago says nothing */
-	small = length > 2 * RP_PACE_WINDOW_MAX_NS ? 0 : pacer->small_bytes * 1000000 / (length / 1000 ?: 1);
+	small = length > 2 * RP_PACE_WINDOW_MAX_NS ?
+			0 :
+			pacer->small_bytes * 1000000 / (length / 1000 ?: 1);
 	left = rate->rate_bytes_per_s - min(small, rate->rate_bytes_per_s);
 	share = max(left / sharing, rate->rate_bytes_per_s / active);
 	pacer->share_ns_per_byte_q20 = max((1000000000ull << 20) / max(share, 1ull), 1ull);
@@ -148,8 +150,8 @@ rp_inline u64 rp_pace_share_now(const struct rp_pacer *pacer, const struct rp_ra
 }
 
 /* Return: when the QP's share has the packet leave. */
-rp_inline u64 rp_pace_share(struct rp_pacer *pacer, struct rp_turn *turn, const struct rp_rate *rate,
-			    u32 bytes, struct rp_time *time, u64 most)
+rp_inline u64 rp_pace_share(struct rp_pacer *pacer, struct rp_turn *turn,
+			    const struct rp_rate *rate, u32 bytes, struct rp_time *time, u64 most)
 {
 	u64 tick = time->tick_ns, start, window;
 
@@ -175,8 +177,8 @@ rp_inline u64 rp_pace_share(struct rp_pacer *pacer, struct rp_turn *turn, const 
 }
 
 /* Return: when a packet may leave by what its QP shares with others. */
-rp_inline u64 rp_pace_shared(struct rp_pacer *pacer, struct rp_turn *turn, const struct rp_rate *rate,
-			     u32 bytes, struct rp_time *time, u64 most)
+rp_inline u64 rp_pace_shared(struct rp_pacer *pacer, struct rp_turn *turn,
+			     const struct rp_rate *rate, u32 bytes, struct rp_time *time, u64 most)
 {
 	if (!rate->ns_per_byte_q20)
 		return 0;
@@ -207,8 +209,8 @@ rp_inline u64 rp_pace(const struct rp_policy *policy, const struct rp_class *cla
 {
 	u64 most = time->tick_ns + policy->horizon_ns, depart, start, per_byte;
 
-	depart = rp_pace_shared(total, tx ? &tx->total_turn : NULL, &policy->total_rate, bytes, time,
-				most);
+	depart = rp_pace_shared(total, tx ? &tx->total_turn : NULL, &policy->total_rate, bytes,
+				time, most);
 	start = rp_pace_shared(pacer, tx ? &tx->class_turn : NULL, &class->class_rate, bytes, time,
 			       most);
 	depart = max(depart, start);

@@ -348,9 +348,10 @@ __weak __noinline int rp_parse_skb(struct __sk_buff *skb, struct rp_packet *p)
  * verifier would have to follow each header by two ways.
  */
 static __always_inline int rp_parse_skb_quickly(struct __sk_buff *skb, struct rp_packet *p,
-						 u32 want)
+						u32 want)
 {
-	struct rp_frame f = { (void *)(long)skb->data, (void *)(long)skb->data_end, skb, false, true };
+	struct rp_frame f = { (void *)(long)skb->data, (void *)(long)skb->data_end, skb, false,
+			      true };
 	int verdict = rp_parse(&f, p, want);
 
 	if (verdict != RP_ROCE_FRAME && unlikely(f.end - f.data < skb->len))
@@ -402,7 +403,7 @@ static __always_inline bool rp_ends_message(u8 opcode)
 /** rp_group_of() - as rules name it */
 static __always_inline enum rp_group rp_group_of(const struct rp_packet *p)
 {
-	/* one more than can be asked for: 16 bytes would go to a section that the kernel's BTF has not */
+	/* one more than can be asked for: 16 bytes would go to a section that BTF knows not */
 	static const u8 of_kind[17] = {
 		[RP_KIND_DATA] = RP_GROUP_SEND,
 		[RP_KIND_READ] = RP_GROUP_READ,

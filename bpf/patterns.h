@@ -53,7 +53,7 @@ rp_inline enum rp_pattern rp_pattern_of(const struct rp_job_window *w)
 	/* doubling waits for each partner's answer; pairwise exchange hears from others */
 	if (w->both_peers >= RP_PATTERN_SEVERAL && w->echoes * 2 < w->tx_bursts)
 		return RP_PATTERN_ALL_TO_ALL;
-	/* two neighbours, and something is computed before each message: the stages of a pipeline */
+	/* two neighbours, something is computed before each message: the stages of a pipeline */
 	if (peers == 2 && w->gaps * 4 > w->tx_bursts * 3)
 		return RP_PATTERN_POINT_TO_POINT;
 	return RP_PATTERN_TREE;
@@ -173,7 +173,8 @@ rp_inline bool rp_job_window_over(struct rp_job *job, u64 window_ns, u64 now)
  * @now: when it ended
  *
  * A run of messages to one host is a burst; that it was heard from just before, or before
- * the next one began, is an echo. Of small messages, such as heartbeats, no burst is made. Two CPUs may count for one job: a burst more or less does not matter.
+ * the next one began, is an echo. Of small messages, such as heartbeats, no burst is made.
+ * Two CPUs may count for one job: a burst more or less does not matter.
  */
 rp_inline void rp_job_count(struct rp_job *job, u32 index, bool sent, u64 bytes, u64 window_ns,
 			    u64 began, u64 now)

@@ -103,7 +103,8 @@ rp_inline bool rp_rule_of_qp(const struct rp_rule *r, const struct rp_qp *qp)
 {
 	if ((r->match & RP_MATCH_UID) && (qp->uid < r->uid_min || qp->uid > r->uid_max))
 		return false;
-	if ((r->match & RP_MATCH_QP_TYPE) && (qp->type > RP_QP_XRC_TGT || !(r->qp_types >> qp->type & 1)))
+	if ((r->match & RP_MATCH_QP_TYPE) &&
+	    (qp->type > RP_QP_XRC_TGT || !(r->qp_types >> qp->type & 1)))
 		return false;
 	if ((r->match & RP_MATCH_REMOTE) && !rp_in_prefix(&qp->remote, &r->remote, r->remote_bits))
 		return false;
@@ -142,7 +143,7 @@ rp_inline u64 rp_resolve(const struct rp_policy *policy, const struct rp_qp *qp)
 {
 	struct rp_resolving s = { .policy = policy, .qp = qp };
 
-	rp_loop(min(policy->rule_count, (u32)RP_RULES_MAX), rp_resolve_step, &s);
+	rp_loop(policy->rule_count, rp_resolve_step, &s);
 	return s.rules;
 }
 

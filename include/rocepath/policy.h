@@ -151,6 +151,7 @@ enum rp_qp_state {
  * @size_min_bytes: least message size
  * @size_max_bytes: greatest message size
  * @dscps: bit DSCP that the application asked for
+ * @pad: 0
  */
 struct rp_rule {
 	char name[RP_NAME_LEN];
@@ -243,6 +244,8 @@ struct rp_class {
  * @min_time_between_cnps_us: for each QP; a CNP that comes sooner does not count
  * @cnp_dscp: of the CNPs that are made here
  * @cnp_802p_prio: their 802.1p priority
+ * @pad: 0
+ * @pad2: 0
  */
 struct rp_dcqcn_params {
 	u32 rpg_time_reset_us;
@@ -369,6 +372,7 @@ struct rp_peer {
  * @generation: of the policy; the list of a generation does not change
  * @address: whose
  * @action: of the longest prefix, drop where there is none
+ * @pad: 0
  */
 struct rp_peer_cached {
 	u64 generation;
@@ -587,6 +591,7 @@ struct rp_qp_tx {
  * @message_began_ns: when its first packet arrived
  * @packets: that arrived
  * @bytes: that arrived, IP headers included
+ * @pad: 0
  */
 struct rp_qp_rx {
 	struct rp_qp_key qp;
@@ -634,6 +639,7 @@ struct rp_job_peer {
  * @echoes: runs after which that host was heard from before another one was sent to
  * @gaps: runs that began after a silence
  * @largest_bytes: with the host that most was exchanged with
+ * @pad: 0
  */
 struct rp_job_window {
 	u32 tx_peers;

@@ -18,6 +18,7 @@
 
 #elif defined(__bpf__)
 
+#include <stdbool.h>
 #include <linux/types.h>
 #include <bpf/bpf_endian.h>
 #include <bpf/bpf_helpers.h>
@@ -30,10 +31,7 @@ typedef __s8 s8;
 typedef __s16 s16;
 typedef __s32 s32;
 typedef __s64 s64;
-typedef _Bool bool;
 
-#define true 1
-#define false 0
 #define NULL ((void *)0)
 #define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
 #define min(a, b) ((a) < (b) ? (a) : (b))

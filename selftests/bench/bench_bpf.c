@@ -140,6 +140,7 @@ static void make_policy(struct rocepath_bpf *skel, struct rp_policy *p)
 static double measure(const struct subject *s)
 {
 	static u8 out[4096];
+
 	LIBBPF_OPTS(bpf_test_run_opts, opts, .data_in = frame, .data_size_in = frame_len,
 		    .data_out = out, .data_size_out = sizeof(out), .repeat = REPEAT);
 
@@ -190,8 +191,8 @@ int main(int argc, char **argv)
 	tc = subjects[4].median / filter;
 	a = counter_sum(skel->maps.class_counters, 19);
 	b = counter_sum(skel->maps.class_counters, 20);
-	printf(",\"xdp_cost_ratio\":%.3f,\"tc_egress_cost_ratio\":%.3f,\"paced_part\":%.3f}\n", xdp, tc,
-	       (double)(a.paced_packets + b.paced_packets) / (a.packets + b.packets));
+	printf(",\"xdp_cost_ratio\":%.3f,\"tc_egress_cost_ratio\":%.3f,\"paced_part\":%.3f}\n", xdp,
+	       tc, (double)(a.paced_packets + b.paced_packets) / (a.packets + b.packets));
 	/* what it claims to measure must have happened */
 	if (event_count(skel, RP_EVENT_rx_roce) != (u64)ROUNDS * REPEAT ||
 	    a.packets + b.packets != (u64)ROUNDS * REPEAT || a.packets != b.packets) {

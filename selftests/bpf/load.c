@@ -51,10 +51,11 @@ static void print_census(struct rocepath_bpf *skel)
 	const char *comma = "";
 	struct rp_qp qp;
 
-	printf("census {\"created\":%llu,\"destroyed\":%llu,\"full\":%llu,\"qp_tx\":%llu,\"qp_rx\":%llu,\"qps\":[",
+	printf("census {\"created\":%llu,\"destroyed\":%llu,\"full\":%llu,",
 	       (unsigned long long)event_count(skel, RP_EVENT_qp_created),
 	       (unsigned long long)event_count(skel, RP_EVENT_qp_destroyed),
-	       (unsigned long long)event_count(skel, RP_EVENT_qp_table_full),
+	       (unsigned long long)event_count(skel, RP_EVENT_qp_table_full));
+	printf("\"qp_tx\":%llu,\"qp_rx\":%llu,\"qps\":[",
 	       (unsigned long long)entries(skel->maps.qp_tx),
 	       (unsigned long long)entries(skel->maps.qp_rx));
 	while (!bpf_map_get_next_key(bpf_map__fd(skel->maps.qps), at, &next)) {
@@ -64,10 +65,12 @@ static void print_census(struct rocepath_bpf *skel)
 			continue;
 		printf("%s{\"device\":\"%s\",\"qpn\":%u,\"pid\":%u,\"uid\":%u,\"comm\":\"%s\",",
 		       comma, qp.device, key.qpn, qp.pid, qp.uid, qp.comm);
-		printf("\"cgroup\":\"%s\",\"cgroup_id\":%llu,\"type\":%u,\"state\":%u,\"ifindex\":%u,",
-		       qp.cgroup, (unsigned long long)qp.cgroup_id, qp.type, qp.state, qp.ifindex);
-		printf("\"remote_qpn\":%u,\"sport\":%u,\"mtu\":%u,\"job\":%u,\"job_peer\":%u,\"remote\":\"",
-		       qp.remote_qpn, qp.udp_source_port, qp.path_mtu_bytes, qp.job, qp.job_peer);
+		printf("\"cgroup\":\"%s\",\"cgroup_id\":%llu,", qp.cgroup,
+		       (unsigned long long)qp.cgroup_id);
+		printf("\"type\":%u,\"state\":%u,\"ifindex\":%u,", qp.type, qp.state, qp.ifindex);
+		printf("\"remote_qpn\":%u,\"sport\":%u,\"mtu\":%u,", qp.remote_qpn,
+		       qp.udp_source_port, qp.path_mtu_bytes);
+		printf("\"job\":%u,\"job_peer\":%u,\"remote\":\"", qp.job, qp.job_peer);
 		print_address(&qp.remote);
 		printf("\"}");
 		comma = ",";
@@ -76,7 +79,7 @@ static void print_census(struct rocepath_bpf *skel)
 	fflush(stdout);
 }
 
-static int attach(struct rocepath_bpf *skel)
+static int attach_census(struct rocepath_bpf *skel)
 {
 	struct bpf_program *prog;
 
@@ -84,7 +87,7 @@ static int attach(struct rocepath_bpf *skel)
 		if (!is_census(prog) || !bpf_program__autoload(prog))
 			continue;
 		if (!bpf_program__attach(prog)) {
-			fprintf(stderr, "load: %s: cannot attach: %s\n", bpf_program__name(prog),
+			fprintf(stderr, "load: %s: not attached: %s\n", bpf_program__name(prog),
 				strerror(errno));
 			return 1;
 		}
@@ -137,7 +140,7 @@ int main(int argc, char **argv)
 	fflush(stdout);
 	if (!stay)
 		return 0;
-	if (attach(skel))
+	if (attach_census(skel))
 		return 1;
 	printf("attached\n");
 	fflush(stdout);

@@ -197,6 +197,7 @@ int run_tc(const struct bpf_program *prog, const u8 *frame, u32 len, struct run 
 int run_xdp(const struct bpf_program *prog, const u8 *frame, u32 len, u32 linear)
 {
 	struct xdp_md ctx = { .data_end = linear };
+
 	LIBBPF_OPTS(bpf_test_run_opts, opts, .data_in = frame, .data_size_in = len, .repeat = 1);
 	int err;
 

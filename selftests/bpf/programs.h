@@ -57,7 +57,11 @@ struct run {
 	int verdict;
 };
 
-/** run_tc() - a tc program on a frame, skb's mark, priority and tstamp as in @run. Return: 0 or an error */
+/**
+ * run_tc() - a tc program on a frame, skb's mark, priority and tstamp as in @run
+ *
+ * Return: 0 or a negative errno.
+ */
 int run_tc(const struct bpf_program *prog, const u8 *frame, u32 len, struct run *run);
 
 /** run_xdp() - an XDP program on a frame, @linear bytes of it linear, 0: as the kernel likes */

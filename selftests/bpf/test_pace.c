@@ -185,8 +185,8 @@ static void work_conserving(void **state)
 	begin(20 * 125000, 0, 0, 4);
 	senders[3].every = 8 * MSEC;		/* 1 Mbit/s */
 	used = run_for(2 * SEC, 10 * SEC);
-	print_message("# used %.3f, the small one has %.3f of what it wants\n", used / (20 * 125000),
-		      senders[3].sent * 8 / 10.0 / 1.024e6);
+	print_message("# used %.3f, the small one has %.3f of what it wants\n",
+		      used / (20 * 125000), senders[3].sent * 8 / 10.0 / 1.024e6);
 	near(used, 20 * 125000, 0.02, "used");
 	near(senders[3].sent, 10 * 128000, 0.1, "the small one");
 	for (i = 0; i < 3; i++)

@@ -57,7 +57,8 @@ static u32 walk4(const u8 *l3, u32 len)
 
 	if (len < 20 || at < 20 || l3[9] != 17 || (get_unaligned_be16(l3 + 6) & 0x1fff))
 		return RP_OTHER;
-	return (get_unaligned_be16(l3 + 6) & 0x2000) && to_4791(l3, len, at) ? RP_FRAGMENT : RP_OTHER;
+	return (get_unaligned_be16(l3 + 6) & 0x2000) && to_4791(l3, len, at) ? RP_FRAGMENT :
+									       RP_OTHER;
 }
 
 static u32 walk6(const u8 *l3, u32 len)
@@ -120,7 +121,8 @@ static void same(const u8 *frame, u32 l3, const struct rp_roce *r, const char *w
 	else
 		memcpy(source + 12, ip + 12, 4);
 	tos = r->ipv6 ? (get_unaligned_be16(ip) >> 4 & 0xff) : ip[1];
-	require(p->l3 == l3 && p->bth == l3 + r->bth && p->icrc == l3 + r->icrc, "%s: offsets", where);
+	require(p->l3 == l3 && p->bth == l3 + r->bth && p->icrc == l3 + r->icrc, "%s: offsets",
+		where);
 	require(p->qpn == r->qpn && p->psn == r->psn && p->opcode == r->opcode, "%s: BTH", where);
 	require(p->kind == r->kind && p->syndrome == r->syndrome, "%s: kind %d, not %d", where,
 		p->kind, r->kind);
@@ -144,7 +146,8 @@ static void agree(const u8 *frame, u32 len)
 	seen[want]++;
 	err = run_xdp(skel->progs.parse_xdp, frame, len, 0);
 	require(err == XDP_PASS, "XDP: %d, length %u", err, len);
-	require(skel->bss->verdict == want, "XDP: %u, not %u; length %u", skel->bss->verdict, want, len);
+	require(skel->bss->verdict == want, "XDP: %u, not %u; length %u", skel->bss->verdict, want,
+		len);
 	if (want == RP_ROCE_FRAME)
 		same(frame, l3, &r, "XDP");
 	err = run_tc(skel->progs.parse_tc, frame, len, &run);
@@ -152,7 +155,8 @@ static void agree(const u8 *frame, u32 len)
 	if (err == -EINVAL && (len < 14 + 40 || len > 3500))
 		return;
 	require(!err, "tc: %d, length %u", err, len);
-	require(skel->bss->verdict == want, "tc: %u, not %u; length %u", skel->bss->verdict, want, len);
+	require(skel->bss->verdict == want, "tc: %u, not %u; length %u", skel->bss->verdict, want,
+		len);
 	if (want == RP_ROCE_FRAME)
 		same(frame, l3, &r, "tc");
 }
@@ -178,8 +182,11 @@ static void each_opcode(void **state)
 
 	for (opcode = 0; opcode < 256; opcode++)
 		for (shape = 0; shape < 2 * 4 * 3; shape++) {
-			struct packet p = { .ipv6 = shape & 1, .opcode = opcode, .psn = rnd(),
-					    .options = shape & 1 ? 0 : shape % 3 * 20, .sport = rnd(),
+			struct packet p = { .ipv6 = shape & 1,
+					    .opcode = opcode,
+					    .psn = rnd(),
+					    .options = shape & 1 ? 0 : shape % 3 * 20,
+					    .sport = rnd(),
 					    .qpn = rnd_below(3) ? rnd() & 0xffffff : 1,
 					    .len = rnd_below(16) * 4 };
 
@@ -211,7 +218,9 @@ static void each_straddle(void **state)
 	int err;
 
 	for (shape = 0; shape < 12; shape++) {
-		struct packet p = { .ipv6 = shape & 1, .opcode = shape & 2 ? 0x0c : 0x11, .len = 4096 };
+		struct packet p = { .ipv6 = shape & 1,
+				    .opcode = shape & 2 ? 0x0c : 0x11,
+				    .len = 4096 };
 
 		len = make(frame, &p, shape / 4);
 		want = expected(frame, len, &l3, &r);
@@ -223,7 +232,8 @@ static void each_straddle(void **state)
 			}
 			frags_at_will = true;
 			require(err == XDP_PASS, "linear %u: %d", linear, err);
-			require(skel->bss->verdict == want, "linear %u: %u", linear, skel->bss->verdict);
+			require(skel->bss->verdict == want, "linear %u: %u", linear,
+				skel->bss->verdict);
 			same(frame, l3, &r, "straddle");
 		}
 	}
@@ -300,7 +310,8 @@ static void from_elsewhere(void **state)
 	u32 i, len;
 
 	for (i = 0; i < vectors.count; i++)
-		for (len = vectors.frame[i].len; len >= 14 && len + 200 > vectors.frame[i].len; len--)
+		for (len = vectors.frame[i].len; len >= 14 && len + 200 > vectors.frame[i].len;
+		     len--)
 			agree(vectors.frame[i].data, len);
 	require(vectors.count > 0, "no captures");
 	print_message("# %u frames\n", vectors.count);
@@ -330,7 +341,8 @@ static void mutations(void **state)
 		agree(frame, len);
 	}
 	print_message("# RoCE %u, other %u, malformed %u, fragments %u, extended %u\n",
-		      seen[RP_ROCE_FRAME], seen[RP_OTHER], seen[RP_MALFORMED], seen[RP_FRAGMENT], seen[RP_EXTENDED]);
+		      seen[RP_ROCE_FRAME], seen[RP_OTHER], seen[RP_MALFORMED], seen[RP_FRAGMENT],
+		      seen[RP_EXTENDED]);
 	for (i = 0; i <= RP_EXTENDED; i++)
 		require(seen[i] > 0, "verdict %u was never right", i);
 }

@@ -143,7 +143,8 @@ static void tree_of(s32 rank, s32 hosts, s32 *parent, s32 child[2])
 {
 	s32 bit = 1, up, low;
 
-	child[0] = child[1] = -1;
+	child[0] = -1;
+	child[1] = -1;
 	while (bit < hosts && !(rank & bit))
 		bit <<= 1;
 	if (!rank) {
@@ -267,14 +268,16 @@ static void confusion(void **state)
 	u32 a, hosts, i, k;
 
 	for (a = 0; a < ARRAY_SIZE(algorithms); a++) {
-		of = of_right = 0;
+		of = 0;
+		of_right = 0;
 		for (hosts = 2; hosts <= 64; hosts++) {
 			play(a, hosts);
 			of += v.windows;
 			of_right += v.right;
 			if (v.right * 10 < v.windows * 9)
 				print_message("# %s, %u hosts, rank %u: %u of %u right\n",
-					      algorithms[a].name, hosts, v.rank, v.right, v.windows);
+					      algorithms[a].name, hosts, v.rank, v.right,
+					      v.windows);
 		}
 		print_message("# %-20s %5.1f %% of %llu windows\n", algorithms[a].name,
 			      100.0 * of_right / of, (unsigned long long)of);
@@ -292,8 +295,10 @@ static void confusion(void **state)
 			print_message("%15llu", (unsigned long long)matrix[i][k]);
 		print_message("\n");
 	}
-	print_message("# %.2f %% of %llu windows right\n", 100.0 * right / all, (unsigned long long)all);
-	snprintf(command, sizeof(command), ROCEPATH_ROOT "/scripts/figure pattern_accuracy %.4f worst-is-min",
+	print_message("# %.2f %% of %llu windows right\n", 100.0 * right / all,
+		      (unsigned long long)all);
+	snprintf(command, sizeof(command),
+		 ROCEPATH_ROOT "/scripts/figure pattern_accuracy %.4f worst-is-min",
 		 100.0 * right / all);
 	assert_int_equal(system(command), 0);
 	require(right * 100 >= all * 95, "%.2f %%", 100.0 * right / all);

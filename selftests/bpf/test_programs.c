@@ -30,7 +30,7 @@ static void ip4_checksum(u8 *ip)
 {
 	u32 sum = 0, i;
 
-	ip[10] = ip[11] = 0;
+	put_unaligned_be16(0, ip + 10);
 	for (i = 0; i < (ip[0] & 15u) * 4; i += 2)
 		sum += get_unaligned_be16(ip + i);
 	while (sum >> 16)
@@ -51,7 +51,9 @@ static bool ip4_checksum_right(const u8 *ip)
 
 static void make(u8 opcode, u32 qpn, u32 bytes, u8 tos, bool ipv6)
 {
-	struct packet p = { .ipv6 = ipv6, .opcode = opcode, .qpn = qpn, .len = bytes, .sport = 50000 };
+	struct packet p = {
+		.ipv6 = ipv6, .opcode = opcode, .qpn = qpn, .len = bytes, .sport = 50000
+	};
 
 	memset(frame, 0, 14);
 	frame[5] = 1;
@@ -116,10 +118,12 @@ static void generation(void)
 /* groups to classes, by rule; ACKs and data of one QP in different ones */
 static void first_match_wins(void **state)
 {
-	static const struct { u8 opcode; u32 bytes; enum rp_group group; } sends[] = {
-		{ 0x04, 64, RP_GROUP_SEND }, { 0x0a, 64, RP_GROUP_WRITE }, { 0x0c, 16, RP_GROUP_READ },
-		{ 0x13, 28, RP_GROUP_ATOMIC }, { 0x10, 68, RP_GROUP_RESPONSE }, { 0x11, 4, RP_GROUP_ACK },
-		{ 0x81, 16, RP_GROUP_CNP }, { 0xc1, 64, RP_GROUP_OTHER },
+	static const struct { u8 opcode; u32 bytes; enum rp_group group;
+	} sends[] = {
+		{ 0x04, 64, RP_GROUP_SEND },	 { 0x0a, 64, RP_GROUP_WRITE },
+		{ 0x0c, 16, RP_GROUP_READ },	 { 0x13, 28, RP_GROUP_ATOMIC },
+		{ 0x10, 68, RP_GROUP_RESPONSE }, { 0x11, 4, RP_GROUP_ACK },
+		{ 0x81, 16, RP_GROUP_CNP },	 { 0xc1, 64, RP_GROUP_OTHER },
 	};
 	struct rp_counter before, after;
 	u32 i, k;
@@ -472,7 +476,8 @@ static void refused_senders(void **state)
 		make(0x04, 0x700, 64, 0, false);
 		out();
 		assert_int_equal(run.verdict, action ? TC_ACT_SHOT : TC_ACT_UNSPEC);
-		put_unaligned_be16(0x2000, l3(frame) + 6);	/* a fragment is put together again */
+		/* a fragment: it would be put together again */
+		put_unaligned_be16(0x2000, l3(frame) + 6);
 		ip4_checksum(l3(frame));
 		out();
 		assert_int_equal(run.verdict, action ? TC_ACT_SHOT : TC_ACT_UNSPEC);
@@ -519,8 +524,10 @@ static void notification(void **state)
 		assert_int_equal(tos_of(ip), 48 << 2);
 		assert_int_equal(get_unaligned_be16(ip + r.udp), 50000);
 		assert_int_equal(get_unaligned_le32(ip + r.icrc), rp_icrc(ip, &r));
-		assert_memory_equal(ip + (ipv6 ? 8 : 12), l3(frame) + (ipv6 ? 24 : 16), ipv6 ? 16 : 4);
-		assert_memory_equal(ip + (ipv6 ? 24 : 16), l3(frame) + (ipv6 ? 8 : 12), ipv6 ? 16 : 4);
+		assert_memory_equal(ip + (ipv6 ? 8 : 12), l3(frame) + (ipv6 ? 24 : 16),
+				    ipv6 ? 16 : 4);
+		assert_memory_equal(ip + (ipv6 ? 24 : 16), l3(frame) + (ipv6 ? 8 : 12),
+				    ipv6 ? 16 : 4);
 		assert_true(ipv6 || ip4_checksum_right(ip));
 		assert_int_equal(run.skb.priority, 6);
 		assert_int_equal(run.skb.mark, 0);

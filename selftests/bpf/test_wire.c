@@ -316,9 +316,9 @@ static void set_up(void)
 
 	if (unshare(CLONE_NEWNET))
 		programs_skip("no network namespace may be made here (run as root)", errno);
-	run("ip link add rp-here address 02:00:00:00:00:01 type veth "
-	    "peer name rp-peer address 02:00:00:00:00:02");
-	run("ip link set rp-here up && ip link set rp-peer up && ip addr add 192.0.2.1/24 dev rp-here");
+	run("ip link add rp-here address 02:00:00:00:00:01 type veth peer name rp-peer");
+	run("ip link set rp-peer address 02:00:00:00:00:02 up && ip link set rp-here up");
+	run("ip addr add 192.0.2.1/24 dev rp-here");
 	run("ip neigh add 192.0.2.2 lladdr 02:00:00:00:00:02 dev rp-here nud permanent");
 	skel = programs_load(false);
 	/* egress first: it makes CNPs of what ingress sends */

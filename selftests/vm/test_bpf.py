@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """The BPF programs on stock kernels: they load with the maximal policy, and the census is right.
 
-    one machine:  rxe0 on dummy0 10.0.0.1        its QPs' peers (10.0.0.2) are not there
+    one machine:  rxe0 on port0 (dummy) 10.0.0.1        its QPs' peers (10.0.0.2) are not there
 
 `load` (selftests/bpf/load.c) loads all programs, attaches the census, and prints what that knows.
 """
@@ -69,7 +69,7 @@ def owners(m, census):
     found = {q['qpn']: q for q in mine(census)}
     ksft.say(json.dumps(list(found.values())[:1]))
     ksft.eq(sorted(found), sorted(numbers))
-    ifindex = int(m.get('/sys/class/net/dummy0/ifindex'))
+    ifindex = int(m.get('/sys/class/net/port0/ifindex'))
     for number in numbers:
         q = found[number]
         ksft.eq((q['device'], q['uid'], q['type'], q['state'], q['ifindex']), ('rxe0', 0, 2, 3, ifindex))
@@ -112,7 +112,7 @@ def removal(m, census):
     m.poll(lambda: not [q for q in census.look()['qps'] if q['device'] == 'rxe0'], 30,
            'its QPs are gone')
     job.stop()
-    m.rxe('dummy0')
+    m.rxe('port0')
 
 
 TESTS = [instructions, owners, thousand, removal]
@@ -126,10 +126,10 @@ def main():
         with Lab(kernel, files=files) as lab:
             m = lab.machine('a', nics=0)
             lab.start()
-            m.run('ip link add dummy0 type dummy')
-            m.up('dummy0', '10.0.0.1/24')
-            m.run('ip neigh add 10.0.0.2 lladdr 02:00:00:00:00:02 dev dummy0 nud permanent')
-            m.rxe('dummy0')
+            m.run('ip link add port0 type dummy')
+            m.up('port0', '10.0.0.1/24')
+            m.run('ip neigh add 10.0.0.2 lladdr 02:00:00:00:00:02 dev port0 nud permanent')
+            m.rxe('port0')
             census = Census(m, options)
             bad |= bool(ksft.run(TESTS, (m, census), lab))
             census.stop()
