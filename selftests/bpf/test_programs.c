@@ -95,6 +95,26 @@ static void out(void)
 	assert_memory_equal(run.out, want, len);
 }
 
+/* what the tool attaches first and fills in then lets everything pass until it is filled in */
+static void without_a_policy(void **state)
+{
+	u64 roce = event_count(skel, RP_EVENT_rx_roce);
+
+	make(0x04, 17, 64, 0, false);
+	out();
+	assert_int_equal(run.verdict, TC_ACT_UNSPEC);
+	assert_memory_equal(run.out, frame, len);
+	assert_int_equal(run_xdp(skel->progs.admit, frame, len, 0), XDP_PASS);
+	assert_int_equal(run_xdp(skel->progs.admit_linear, frame, len, 0), XDP_PASS);
+	assert_int_equal(run_tc(skel->progs.admit_ingress, frame, len, &run), 0);
+	assert_int_equal(run.verdict, TC_ACT_UNSPEC);
+	assert_int_equal(run_tc(skel->progs.ingress, frame, len, &run), 0);
+	assert_int_equal(run.verdict, TC_ACT_UNSPEC);
+	assert_int_equal(run_tc(skel->progs.port_egress, frame, len, &run), 0);
+	assert_int_equal(run.verdict, TC_ACT_UNSPEC);
+	assert_int_equal(event_count(skel, RP_EVENT_rx_roce), roce);
+}
+
 static struct rp_qp facts = {
 	.device = "rxe0", .comm = "nccl", .uid = 1000, .type = RP_QP_RC, .job = RP_JOBS_MAX,
 	.job_peer = RP_JOB_PEERS_MAX, .cgroup = "/slurm/job_17/step_0",
@@ -461,6 +481,41 @@ static void admission(void **state)
 	}
 }
 
+/* a QP that was there before the census: its first packet tells its peer */
+static void learning(void **state)
+{
+	struct rp_wire_qp hint = rp_wire_qp_learn(1 /* lo, as test runs have it */, 0x900, 50000);
+	struct rp_wire_qp key = { .address = address4(PEER), .qpn = 0x900 };
+	struct rp_qp_key id = { .device_index = 1, .qpn = 30 };
+	struct rp_qp_tx tx = { .qp = id, .job = RP_JOBS_MAX, .job_peer = RP_JOB_PEERS_MAX };
+	struct rp_qp qp = facts;
+	struct rp_qp_rx rx;
+	struct rp_rule *r;
+
+	policy_new(&policy);
+	policy.mark_mask = 0xff;
+	policy_class(&policy, "c");
+	r = policy_rule(&policy, "nccl");
+	r->match = RP_MATCH_COMM;
+	strcpy(r->comm, "nccl");
+	generation();
+	assert_int_equal(bpf_map_update_elem(bpf_map__fd(skel->maps.qps), &id, &qp, 0), 0);
+	assert_int_equal(bpf_map_update_elem(bpf_map__fd(skel->maps.qp_tx), &hint, &tx, 0), 0);
+	make(0x04, 0x900, 64, 0, false);
+	put_unaligned_be16(50001, l3(frame) + 20);	/* another QP's source port */
+	check_class(0);
+	put_unaligned_be16(50000, l3(frame) + 20);
+	check_class(1);
+	assert_int_equal(bpf_map_lookup_elem(bpf_map__fd(skel->maps.qp_tx), &key, &tx), 0);
+	assert_int_equal(tx.packets, 1);
+	assert_int_not_equal(bpf_map_lookup_elem(bpf_map__fd(skel->maps.qp_tx), &hint, &tx), 0);
+	key.qpn = 30;
+	assert_int_equal(bpf_map_lookup_elem(bpf_map__fd(skel->maps.qp_rx), &key, &rx), 0);
+	assert_int_equal(rx.remote_qpn, 0x900);
+	assert_int_equal(bpf_map_lookup_elem(bpf_map__fd(skel->maps.qps), &id, &qp), 0);
+	assert_memory_equal(&qp.remote, &key.address, sizeof(qp.remote));
+}
+
 /* Test runs have a socket that is not UDP's: as a raw socket would. */
 static void refused_senders(void **state)
 {
@@ -537,6 +592,7 @@ static void notification(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(without_a_policy),
 		cmocka_unit_test(first_match_wins),
 		cmocka_unit_test(rules_about_qps),
 		cmocka_unit_test(rules_about_packets),
@@ -544,6 +600,7 @@ int main(void)
 		cmocka_unit_test(vlan_priority),
 		cmocka_unit_test(departures),
 		cmocka_unit_test(admission),
+		cmocka_unit_test(learning),
 		cmocka_unit_test(refused_senders),
 		cmocka_unit_test(notification),
 	};
