@@ -69,7 +69,11 @@ def netdevice(m):
 def apply(m, text):
     """Apply a policy, which begins with EVERYBODY."""
     m.put(((EVERYBODY % netdevice(m)) + text).encode(), '/tmp/policy.yaml')
-    return m.run('rocepath apply /tmp/policy.yaml', timeout=120)
+    job = m.run('rocepath apply /tmp/policy.yaml', timeout=120, check=False)
+    if job.rc:
+        ksft.fail('%s: %s%s' % (m.name, job.err, m.run(
+            "grep -ivE ' reloc|found map|sec .*prog|CO-RE|matching cand' /run/rocepath-bpf.log | tail -n 60", check=False).out))
+    return job
 
 
 def clean(*machines):
