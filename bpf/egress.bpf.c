@@ -371,7 +371,7 @@ static __always_inline int egress_roce(struct __sk_buff *skb, const struct rp_pa
 			struct rp_message message = {
 				.job = policy->flags & RP_POLICY_PATTERNS ? tx->job : RP_JOBS_MAX,
 				.peer = tx->job_peer,
-				.sent = true,
+				.sent = 1,
 				.window_ns = policy->pattern_window_ns,
 			};
 

@@ -7,11 +7,12 @@
 #include "parse.h"
 #include "patterns.h"
 
-/* what a message was, for its job */
+/* what a message was, for its job; without holes, see struct rp_packet */
 struct rp_message {
 	u32 job;
 	u32 peer;
-	bool sent;
+	u32 sent;
+	u32 pad;
 	u64 bytes;
 	u64 began_ns;
 	u64 window_ns;

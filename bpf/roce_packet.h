@@ -40,6 +40,8 @@ enum rp_verdict {
  * @source_port: UDP source port
  * @extended: of a datagram its source QPN, of what begins with a RETH its length of data, else 0;
  *	only where the parser was asked for it
+ * @pad: 0; kernels before 6.3 want no hole in what is passed to global functions
+ * @pad2: 0
  */
 struct rp_packet {
 	struct rp_address source;
@@ -55,7 +57,9 @@ struct rp_packet {
 	u8 opcode;
 	u8 syndrome;
 	u16 source_port;
+	u16 pad;
 	u32 extended;
+	u32 pad2;
 };
 
 #endif /* ROCEPATH_BPF_ROCE_PACKET_H */
