@@ -165,11 +165,12 @@ def census(a, b):
 
 def qps_before(a, b):
     """QPs that were there before the policy are read, with their process; their traffic is classified."""
-    run = start_perf(b, a, addr=B, seconds=14, mtu=1024)
+    run = start_perf(b, a, addr=B, seconds=14, mtu=1024, check=False)
     a.poll(lambda: 'ib_write_bw' in a.run('rdma resource show qp').out, why='the QP is there')
     job = apply(a, 'classes:\n  - {name: mine}\nrules:\n  - {name: bw, match: {comm: ib_write_bw}, class: mine}\n')
     found = [row for row in rows(a, 'qp') if row['comm'] == 'ib_write_bw']
-    ksft.ge(len(found), 1, '%s %s %s' % (job.err, rows(a, 'qp'), a.run('rdma resource show qp').out))
+    if not found:
+        ksft.fail('%s%s%s%s' % (job.err, rows(a, 'qp'), a.run('rdma resource show qp').out, run.wait().out))
     a.poll(lambda: [row for row in rows(a, 'class') if row['name'] == 'mine'][0]['packets'] > 100,
            why='its packets are in its class')
     row = [row for row in rows(a, 'qp') if row['comm'] == 'ib_write_bw'][0]
