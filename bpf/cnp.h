@@ -67,15 +67,15 @@ rp_inline u8 rp_cnp_mask(u32 i, u32 ip_len)
 	return i < 4 || i == 7 ? 0xff : 0;
 }
 
-/* Loops that are not unrolled: the programs' size counts. */
+/* Unrolled: kernels before 6.3 are particular about the shape of loops. */
 rp_inline void rp_cnp_icrc(u8 *l3, u32 ip_len, u32 len)
 {
 	u32 crc = ~0u, i;
 
-#pragma clang loop unroll(disable)
+#pragma clang loop unroll(full)
 	for (i = 0; i < 8; i++)
 		crc = rp_crc_byte(crc, 0xff);
-#pragma clang loop unroll(disable)
+#pragma clang loop unroll(full)
 	for (i = 0; i < len - RP_ICRC_LEN; i++)
 		crc = rp_crc_byte(crc, l3[i] | rp_cnp_mask(i, ip_len));
 	crc = ~crc;
