@@ -142,7 +142,7 @@ static void rates(void **state)
 	u32 i, qps;
 
 	for (i = 0; i < ARRAY_SIZE(mbit); i++)
-		for (qps = 1; qps <= 16; qps *= 4) {
+		for (qps = 1; qps <= ROUNDS(16); qps *= 4) {
 			u64 rate = mbit[i] * 125000, time = 6000 * 1024 * SEC / rate * qps;
 			double fair;
 

@@ -5,6 +5,7 @@
     one machine:  rxe0 on port0 (dummy) 10.0.0.1        its QPs' peers (10.0.0.2) are not there
 
 `load` (selftests/bpf/load.c) loads all programs, attaches the census, and prints what that knows.
+test_bpf.py --full: a thousand QPs, and by kprobes as well.
 """
 
 import json
@@ -115,13 +116,16 @@ def removal(m, census):
     m.rxe('port0')
 
 
-TESTS = [instructions, owners, thousand, removal]
+SHORT = [instructions, owners, removal]
+FULL = [instructions, owners, thousand, removal]
 
 
 def main():
-    """All on 6.1, and on 6.12 by fentry and by kprobes."""
-    bad = False
-    for kernel, options in (('6.1', ''), ('6.12', ''), ('6.12', '--kprobes')):
+    """On 6.1 and 6.12 by fentry; with --full a thousand QPs, and by kprobes as well."""
+    bad, full = False, '--full' in sys.argv
+    words = [word for word in sys.argv[1:] if word != '--full']
+    ways = [('6.1', ''), ('6.12', '')] + [('6.12', '--kprobes')] * full
+    for kernel, options in ways:
         files = {'/bin/load': program('bpf/plain/load'), '/bin/rcqp': program('rcqp')}
         with Lab(kernel, files=files) as lab:
             m = lab.machine('a', nics=0)
@@ -131,7 +135,7 @@ def main():
             m.run('ip neigh add 10.0.0.2 lladdr 02:00:00:00:00:02 dev port0 nud permanent')
             m.rxe('port0')
             census = Census(m, options)
-            bad |= bool(ksft.run(TESTS, (m, census), lab))
+            bad |= bool(ksft.run(FULL if full else SHORT, (m, census), lab, words))
             census.stop()
     sys.exit(bad)
 
