@@ -144,7 +144,7 @@ int rp_unit_parse(enum rp_unit unit, const char *text, uint64_t *value, struct r
 
 	if (!end)
 		return rp_error_set(error, "'%s' is no quantity: write one such as 3%s", text,
-				    u->scales[u->count > 4 ? 3 : u->count / 2].name);
+				    u->scales[u->count > 4 ? 3 : u->count > 1].name);
 	scale = find_scale(u, end);
 	if (!scale)
 		return refuse_scale(u, text, end, error);
