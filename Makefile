@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 #
-#   make              the module for KERNEL, and the tool
+#   make              the module for KERNEL, the BPF programs, and the tool
 #   make demo         what it does: two virtual machines, a table and a picture
 #   make check        all tests
 #   make check-debug  the tests in machines, on a kernel with KASAN and lockdep
@@ -33,7 +33,10 @@ all: module tool
 setup:
 	$(Q)scripts/setup
 
-tool: setup
+bpf: setup
+	$(Q)$(MAKE) -C bpf O=$(B)/bpf
+
+tool: setup bpf
 	$(Q)$(MAKE) -C user O=$(B)/user
 
 # kdir KERNEL: where to build a module for it; fetched or built when it is not in the cache
@@ -86,4 +89,4 @@ install: tool
 clean:
 	$(Q)rm -rf build
 
-.PHONY: all setup tool module check check-debug demo measure bench lint install clean
+.PHONY: all setup bpf tool module check check-debug demo measure bench lint install clean

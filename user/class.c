@@ -5,6 +5,8 @@
  * rp_class_show() - rocepath class show [dev DEV]
  * @cli: this run
  * @args: the command line
+ *
+ * Those of the policy, if there is one; of a device, those that it schedules differently.
  */
 int rp_class_show(struct rp_cli *cli, const struct rp_args *args)
 {
@@ -13,6 +15,8 @@ int rp_class_show(struct rp_cli *cli, const struct rp_args *args)
 		"no class has a scheduler of its own; give it one: rocepath class set dev DEV id N scheduler NAME",
 	};
 
+	if (!rp_args_text(args, "dev") && rp_policy_is_in_force())
+		return rp_policy_classes(cli);
 	return rp_cli_list(cli, args, &listing);
 }
 

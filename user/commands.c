@@ -235,6 +235,84 @@ static const struct rp_verb top_verbs[] = {
 	  KEYWORDS(top), .run = rp_top },
 };
 
+#define EFFECTIVE(text) { .name = "effective", .type = RP_ARG_FLAG, .help = text }
+
+static const struct rp_keyword check[] = { EFFECTIVE("print it, with all defaults") };
+
+static const struct rp_verb check_verbs[] = {
+	{ .name = "", .help = "say what is wrong in a policy, by default that in /etc/rocepath",
+	  .subject = RP_ARG_FILE, KEYWORDS(check), .run = rp_check },
+};
+
+static const struct rp_verb apply_verbs[] = {
+	{ .name = "", .help = "make a policy the one in force, and print what changed",
+	  .subject = RP_ARG_FILE, .run = rp_policy_apply },
+};
+
+static const struct rp_keyword try[] = {
+	{ .name = "timeout", .type = RP_ARG_SECONDS, .min = 1, .max = 86400, .example = "120s",
+	  .help = "put the one before back after that, unless Enter is pressed" },
+};
+
+static const struct rp_verb try_verbs[] = {
+	{ .name = "", .help = "apply a policy, and put the one before back unless it is confirmed",
+	  .subject = RP_ARG_FILE, .subject_required = true, KEYWORDS(try), .run = rp_policy_try },
+};
+
+static const struct rp_verb diff_verbs[] = {
+	{ .name = "", .help = "what apply would change", .subject = RP_ARG_FILE,
+	  .run = rp_policy_diff },
+};
+
+static const struct rp_keyword show[] = { EFFECTIVE("with all defaults") };
+
+static const struct rp_verb show_verbs[] = {
+	{ .name = "", .help = "the policy in force, as a file that apply takes", KEYWORDS(show),
+	  .run = rp_policy_show },
+};
+
+static const struct rp_verb clean_verbs[] = {
+	{ .name = "", .help = "take the policy out of force and put back what was before",
+	  .run = rp_policy_clean },
+};
+
+static const struct rp_verb rule_verbs[] = {
+	{ .name = "show", .help = "rules in their order, and how much they matched",
+	  .run = rp_rule_show },
+};
+
+static const struct rp_keyword drop_show[] = {
+	{ .name = "all", .type = RP_ARG_FLAG, .help = "what is counted and not dropped, too" },
+};
+
+static const struct rp_verb drop_verbs[] = {
+	{ .name = "show", .help = "how many packets were dropped, by reason", KEYWORDS(drop_show),
+	  .run = rp_drop_show },
+};
+
+static const struct rp_verb qp_verbs[] = {
+	{ .name =
+		"show",
+		.help = "queue pairs of all RDMA devices: whose they are, their class and rate",
+	  .run = rp_qp_show },
+};
+
+static const struct rp_verb job_verbs[] = {
+	{ .name =
+		"show",
+		.help = "cgroups that have queue pairs, and what their traffic looks like",
+	  .run = rp_job_show },
+};
+
+static const struct rp_verb status_verbs[] = {
+	{ .name = "", .help = "what is attached where, and by whom", .run = rp_status },
+};
+
+static const struct rp_verb run_verbs[] = {
+	{ .name = "", .help = "keep the policy in force on netdevices that come later",
+	  .subject = RP_ARG_FILE, .run = rp_run },
+};
+
 static const struct rp_keyword monitor[] = { DEV(ROCEPATH_A_EVENT_DEVICE, false) };
 
 static const struct rp_verb monitor_verbs[] = {
@@ -259,9 +337,21 @@ static const struct rp_object objects[] = {
 	{ "path", "ports and their entropy values", VERBS(path_verbs) },
 	{ "flow", "queue pairs", VERBS(flow_verbs) },
 	{ "key", "keys that hosts prove themselves with", VERBS(key_verbs) },
-	{ "class", "schedulers of classes of traffic", VERBS(class_verbs) },
+	{ "class", "classes of traffic, their counters and schedulers", VERBS(class_verbs) },
+	{ "rule", "what puts traffic into a class", VERBS(rule_verbs) },
+	{ "qp", "queue pairs and their owners", VERBS(qp_verbs) },
+	{ "job", "cgroups and their patterns", VERBS(job_verbs) },
+	{ "drop", "why packets are dropped", VERBS(drop_verbs) },
 	{ "stats", "counters, one for each reason", VERBS(stats_verbs) },
 	{ "top", "what they do now, live", VERBS(top_verbs) },
+	{ "check", "whether a policy is right", VERBS(check_verbs) },
+	{ "apply", "make a policy the one in force", VERBS(apply_verbs) },
+	{ "try", "apply, and go back unless it is confirmed", VERBS(try_verbs) },
+	{ "diff", "what apply would change", VERBS(diff_verbs) },
+	{ "show", "the policy in force", VERBS(show_verbs) },
+	{ "clean", "no policy", VERBS(clean_verbs) },
+	{ "status", "what is attached where", VERBS(status_verbs) },
+	{ "run", "follow netdevices that come and go", VERBS(run_verbs) },
 	{ "monitor", "events", VERBS(monitor_verbs) },
 	{ "version", "what there is", VERBS(version_verbs) },
 	{ "help", "more of this", VERBS(help_verbs) },

@@ -113,6 +113,12 @@ static void complete_value(const struct rp_keyword *keyword, rp_word_fn emit, vo
 		emit(data, RP_ARG_NONE, keyword->zero);
 }
 
+/* a keyword may be typed with "--" before it */
+static const char *bare(const char *word)
+{
+	return word + (strncmp(word, "--", 2) ? 0 : 2);
+}
+
 /*
  * Goes over what was typed; @open is the keyword whose value is to come, or NULL.
  * Returns whether it was understood: after a mistake nothing can be offered.
@@ -128,7 +134,7 @@ static bool pass_keywords(const struct rp_verb *verb, int argc, char *const *arg
 			*open = NULL;
 			continue;
 		}
-		found = rp_args_keyword(verb, argv[i] + (strncmp(argv[i], "--", 2) ? 0 : 2));
+		found = rp_args_keyword(verb, bare(argv[i]));
 		if (found < 0)
 			return false;
 		given[found] = true;
@@ -158,7 +164,7 @@ static void complete_keyword(const struct rp_verb *verb, int argc, char *const *
 static void complete_verb(const struct rp_grammar *grammar, const struct rp_verb *verb, int argc,
 			  char *const *argv, rp_word_fn emit, void *data)
 {
-	struct rp_words words = rp_keyword_words(verb);
+	struct rp_words words;
 
 	if (verb->subject == RP_ARG_OBJECT && !argc) {
 		words = rp_object_words(grammar);
@@ -167,7 +173,7 @@ static void complete_verb(const struct rp_grammar *grammar, const struct rp_verb
 	}
 	if (verb->subject != RP_ARG_NONE && !argc)
 		emit(data, verb->subject, NULL);
-	if (verb->subject != RP_ARG_NONE && argc && rp_words_exact(&words, argv[0]) < 0) {
+	if (verb->subject != RP_ARG_NONE && argc && rp_args_keyword(verb, bare(argv[0])) < 0) {
 		argv++;
 		argc--;
 	} else if (!argc && verb->subject_required) {

@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 
 #include "commands.h"
+#include "key.h"
 #include "units.h"
 
 #define HEX_LEN (2 * ROCEPATH_KEY_LEN)
@@ -81,12 +82,20 @@ static int parse_secret(const char *text, size_t len, uint8_t *secret)
 	return rp_hex_parse(text, len, secret, ROCEPATH_KEY_LEN);
 }
 
-static int read_secret(const char *path, uint8_t *secret)
+/**
+ * rp_secret_read() - read a key's secret from a file, or complain
+ * @path: of the file; "-" is standard input
+ * @secret: ROCEPATH_KEY_LEN bytes, to be overwritten after use
+ *
+ * Return: an exit code.
+ */
+int rp_secret_read(const char *path, uint8_t *secret)
 {
 	int fd = open_secret(path), ret = RP_EXIT_FAILURE;
 	char text[FILE_MAX];
 	ssize_t len;
 
+	prctl(PR_SET_DUMPABLE, 0);	/* no core file, no ptrace */
 	if (fd < 0)
 		return RP_EXIT_FAILURE;
 	len = read_all(fd, text, sizeof(text));
@@ -151,8 +160,7 @@ int rp_key_set(struct rp_cli *cli, const struct rp_args *args)
 	}
 	if (!path)
 		return send_key(cli, args, NULL);
-	prctl(PR_SET_DUMPABLE, 0);	/* no core file, no ptrace */
-	ret = read_secret(path, secret);
+	ret = rp_secret_read(path, secret);
 	if (!ret)
 		ret = send_key(cli, args, secret);
 	explicit_bzero(secret, sizeof(secret));

@@ -24,7 +24,7 @@ static const uint8_t mapped[12] = { [10] = 0xff, [11] = 0xff };
 
 struct scale {
 	const char *name;
-	uint64_t factor;	/* in ns, in bytes or in millionths */
+	uint64_t factor;	/* in ns, bytes, bits or millionths */
 };
 
 /* from small to large */
@@ -45,6 +45,14 @@ static const struct scale shares[] = {
 	{ "%", PPM_PER_PERCENT },
 };
 
+static const struct scale rates[] = {
+	{ "bit", 1 },
+	{ "Kbit", 1000 },
+	{ "Mbit", 1000000 },
+	{ "Gbit", 1000000000 },
+	{ "Tbit", 1000000000000 },
+};
+
 static const struct unit {
 	const struct scale *scales;
 	unsigned int count;
@@ -55,6 +63,7 @@ static const struct unit {
 	[RP_UNIT_MS] = { times, ARRAY_SIZE(times), 1000000, "milliseconds" },
 	[RP_UNIT_BYTES] = { sizes, ARRAY_SIZE(sizes), 1, "bytes" },
 	[RP_UNIT_PPM] = { shares, ARRAY_SIZE(shares), 1, "millionths" },
+	[RP_UNIT_RATE] = { rates, ARRAY_SIZE(rates), 8, "bytes per second" },
 };
 
 /* digits [ '.' digits ]: mantissa / 10^decimals; returns where it ends, or NULL */
@@ -135,7 +144,7 @@ int rp_unit_parse(enum rp_unit unit, const char *text, uint64_t *value, struct r
 
 	if (!end)
 		return rp_error_set(error, "'%s' is no quantity: write one such as 3%s", text,
-				    u->scales[u->count / 2].name);
+				    u->scales[u->count > 4 ? 3 : u->count > 1].name);
 	scale = find_scale(u, end);
 	if (!scale)
 		return refuse_scale(u, text, end, error);
@@ -216,6 +225,10 @@ void rp_unit_print(enum rp_unit unit, uint64_t value, char *text)
 			return;
 	for (i = 0; u->scales[i].factor < u->base; i++)
 		;
+	if (unit == RP_UNIT_RATE) {	/* in the bits that it is written in */
+		value *= u->base;
+		i = 0;
+	}
 	snprintf(text, RP_TEXT_LEN, "%" PRIu64 "%s", value, u->scales[i].name);
 }
 

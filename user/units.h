@@ -15,6 +15,7 @@ enum rp_unit {
 	RP_UNIT_MS,
 	RP_UNIT_BYTES,
 	RP_UNIT_PPM,		/* written in percent */
+	RP_UNIT_RATE,		/* bytes per second, written as bits per second */
 };
 
 #define RP_TEXT_LEN 64

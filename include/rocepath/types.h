@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * Kernel types for code that also compiles outside the kernel: the pure logic
- * in kmod/core/, and what tests, fuzzers and benchmarks make of it.
+ * in kmod/core/ and bpf/, and what tests, fuzzers and benchmarks make of it.
  */
 #ifndef ROCEPATH_TYPES_H
 #define ROCEPATH_TYPES_H
@@ -15,6 +15,41 @@
 #include <linux/minmax.h>
 #include <linux/string.h>
 #include <linux/unaligned.h>
+
+#elif defined(__bpf__)
+
+#include <stdbool.h>
+#include <linux/types.h>
+#include <bpf/bpf_endian.h>
+#include <bpf/bpf_helpers.h>
+
+typedef __u8 u8;
+typedef __u16 u16;
+typedef __u32 u32;
+typedef __u64 u64;
+typedef __s8 s8;
+typedef __s16 s16;
+typedef __s32 s32;
+typedef __s64 s64;
+
+#define NULL ((void *)0)
+#define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
+#define min(a, b) ((a) < (b) ? (a) : (b))
+#define max(a, b) ((a) > (b) ? (a) : (b))
+#define clamp(v, lo, hi) min(max(v, lo), hi)
+#define READ_ONCE(x) (*(const volatile __typeof__(x) *)&(x))
+#define WRITE_ONCE(x, v) (*(volatile __typeof__(x) *)&(x) = (v))
+#define likely(x) __builtin_expect(!!(x), 1)
+#define unlikely(x) __builtin_expect(!!(x), 0)
+#define fallthrough __attribute__((__fallthrough__))
+#define __force
+#define __packed __attribute__((__packed__))
+#define __aligned(n) __attribute__((__aligned__(n)))
+
+#define cpu_to_be16(x) bpf_htons(x)
+#define cpu_to_be32(x) bpf_htonl(x)
+#define be16_to_cpu(x) bpf_ntohs(x)
+#define be32_to_cpu(x) bpf_ntohl(x)
 
 #else
 
@@ -105,5 +140,5 @@ static inline u64 div_u64(u64 dividend, u32 divisor)
 	return dividend / divisor;
 }
 
-#endif /* __KERNEL__ */
+#endif /* __KERNEL__, __bpf__ */
 #endif /* ROCEPATH_TYPES_H */

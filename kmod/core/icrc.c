@@ -11,33 +11,18 @@
  */
 #include "icrc.h"
 
+#include <rocepath/crc.h>
+
 #define CRC_POLY 0xedb88320u	/* reflected: the coefficient of x^31 is bit 0, of x^0 bit 31 */
 
 #define IP_MAX 60
-
-static const u32 crc_nibble[16] = {
-	0x00000000, 0x1db71064, 0x3b6e20c8, 0x26d930ac,
-	0x76dc4190, 0x6b6b51f4, 0x4db26158, 0x5005713c,
-	0xedb88320, 0xf00f9344, 0xd6d6a3e8, 0xcb61b38c,
-	0x9b64c2b0, 0x86d3d2d4, 0xa00ae278, 0xbdbdf21c,
-};
-
-static u32 crc_bytes(u32 crc, const u8 *p, u32 len)
-{
-	while (len--) {
-		crc ^= *p++;
-		crc = crc >> 4 ^ crc_nibble[crc & 0xf];
-		crc = crc >> 4 ^ crc_nibble[crc & 0xf];
-	}
-	return crc;
-}
 
 static u32 advance_word(u32 crc)
 {
 	unsigned int i;
 
 	for (i = 0; i < 8; i++)
-		crc = crc >> 4 ^ crc_nibble[crc & 0xf];
+		crc = rp_crc_nibble(crc);
 	return crc;
 }
 
@@ -71,7 +56,7 @@ static void fill_words(struct rp_icrc_table *t, unsigned int nibble, unsigned in
 {
 	u16 change = value << 4 * nibble;
 	u8 word[4] = { change >> 8, change & 0xff };
-	u32 crc = crc_bytes(0, word, sizeof(word));
+	u32 crc = rp_crc_bytes(0, word, sizeof(word));
 	unsigned int i;
 
 	for (i = 0; i < RP_ICRC_TABLE_WORDS; i++) {
@@ -135,6 +120,6 @@ u32 rp_icrc(const u8 *l3, const struct rp_roce *r)
 		mask_ip4(head + 8);
 	memset(head + 8 + r->udp + 6, 0xff, 2);	/* UDP checksum */
 	head[8 + r->bth + 4] = 0xff;		/* FECN, BECN, reserved */
-	crc = crc_bytes(~0u, head, 8 + len);
-	return ~crc_bytes(crc, l3 + len, r->icrc - len);
+	crc = rp_crc_bytes(~0u, head, 8 + len);
+	return ~rp_crc_bytes(crc, l3 + len, r->icrc - len);
 }

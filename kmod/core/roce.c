@@ -4,7 +4,7 @@
  * ends; then one table, by BTH opcode, says what the packet is and how long it
  * must be at least.
  */
-#include <rocepath/roce.h>
+#include <rocepath/opcodes.h>
 
 #define IP4_LEN		20
 #define IP6_LEN		40
@@ -12,69 +12,7 @@
 #define PROTO_UDP	17
 #define BTH_TVER	0x0f
 #define PAYLOAD_MIN	((u32)(RP_BTH_LEN + RP_ICRC_LEN))
-#define AETH_LEN	4
-#define RETH_LEN	16
 #define RETH_DMA_LEN	12	/* where the length is in it */
-
-/* @need: least UDP payload, 0: an opcode that is not looked into */
-struct opcode {
-	u8 kind;
-	u8 need;
-};
-
-#define OPCODE(transport, op, kind_, ext) \
-	[RP_TRANSPORT_##transport << 5 | RP_OP_##op] = { \
-		.kind = RP_KIND_##kind_, \
-		.need = RP_BTH_LEN + (ext) + RP_ICRC_LEN, \
-	}
-
-/* Extended headers as in IBTA table 38 and, for FLUSH and ATOMIC WRITE, annex A19 */
-static const struct opcode opcodes[256] = {
-	OPCODE(RC, SEND_FIRST,			DATA,		0),
-	OPCODE(RC, SEND_MIDDLE,			DATA,		0),
-	OPCODE(RC, SEND_LAST,			DATA,		0),
-	OPCODE(RC, SEND_LAST_IMM,		DATA,		4),
-	OPCODE(RC, SEND_ONLY,			DATA,		0),
-	OPCODE(RC, SEND_ONLY_IMM,		DATA,		4),
-	OPCODE(RC, WRITE_FIRST,			DATA,		RETH_LEN),
-	OPCODE(RC, WRITE_MIDDLE,		DATA,		0),
-	OPCODE(RC, WRITE_LAST,			DATA,		0),
-	OPCODE(RC, WRITE_LAST_IMM,		DATA,		4),
-	OPCODE(RC, WRITE_ONLY,			DATA,		RETH_LEN),
-	OPCODE(RC, WRITE_ONLY_IMM,		DATA,		RETH_LEN + 4),
-	OPCODE(RC, READ_REQUEST,		READ,		RETH_LEN),
-	OPCODE(RC, READ_RESPONSE_FIRST,		RESPONSE,	AETH_LEN),
-	OPCODE(RC, READ_RESPONSE_MIDDLE,	RESPONSE,	0),
-	OPCODE(RC, READ_RESPONSE_LAST,		RESPONSE,	AETH_LEN),
-	OPCODE(RC, READ_RESPONSE_ONLY,		RESPONSE,	AETH_LEN),
-	OPCODE(RC, ACK,				ACK,		AETH_LEN),
-	OPCODE(RC, ATOMIC_ACK,			RESPONSE,	AETH_LEN + 8),
-	OPCODE(RC, CMP_SWAP,			ATOMIC,		28),
-	OPCODE(RC, FETCH_ADD,			ATOMIC,		28),
-	OPCODE(RC, SEND_LAST_INV,		DATA,		4),
-	OPCODE(RC, SEND_ONLY_INV,		DATA,		4),
-	OPCODE(RC, FLUSH,			ATOMIC,		4 + RETH_LEN),
-	OPCODE(RC, ATOMIC_WRITE,		ATOMIC,		RETH_LEN + 8),
-
-	OPCODE(UC, SEND_FIRST,			DATA,		0),
-	OPCODE(UC, SEND_MIDDLE,			DATA,		0),
-	OPCODE(UC, SEND_LAST,			DATA,		0),
-	OPCODE(UC, SEND_LAST_IMM,		DATA,		4),
-	OPCODE(UC, SEND_ONLY,			DATA,		0),
-	OPCODE(UC, SEND_ONLY_IMM,		DATA,		4),
-	OPCODE(UC, WRITE_FIRST,			DATA,		RETH_LEN),
-	OPCODE(UC, WRITE_MIDDLE,		DATA,		0),
-	OPCODE(UC, WRITE_LAST,			DATA,		0),
-	OPCODE(UC, WRITE_LAST_IMM,		DATA,		4),
-	OPCODE(UC, WRITE_ONLY,			DATA,		RETH_LEN),
-	OPCODE(UC, WRITE_ONLY_IMM,		DATA,		RETH_LEN + 4),
-
-	OPCODE(UD, SEND_ONLY,			DATAGRAM,	8),
-	OPCODE(UD, SEND_ONLY_IMM,		DATAGRAM,	12),
-
-	[RP_OPCODE_CNP]		= { RP_KIND_CNP, RP_BTH_LEN + RP_ICRC_LEN },
-	[RP_OPCODE_CONTROL]	= { RP_KIND_CONTROL, RP_BTH_LEN + RP_ICRC_LEN },
-};
 
 static enum rp_roce_verdict parse_ip4(const u8 *l3, u32 avail, struct rp_roce *r, u32 *end)
 {
@@ -103,7 +41,7 @@ static enum rp_roce_verdict parse_ip6(const u8 *l3, u32 avail, struct rp_roce *r
 }
 
 /* What an opcode is depends on where it goes only for the management QP. */
-static enum rp_kind kind_of(const struct opcode *op, u32 qpn)
+static enum rp_kind kind_of(const struct rp_opcode *op, u32 qpn)
 {
 	if (op->kind == RP_KIND_CNP || op->kind == RP_KIND_CONTROL)
 		return op->kind;
@@ -116,12 +54,12 @@ static enum rp_roce_verdict parse_bth(const u8 *l3, u32 avail, u32 payload, stru
 {
 	u32 ext_at = r->bth + RP_BTH_LEN, room;
 	const u8 *bth = l3 + r->bth, *ext = l3 + ext_at;
-	const struct opcode *op;
+	const struct rp_opcode *op;
 
 	if (avail < ext_at)
 		return RP_ROCE_SHORT;
 	room = avail - ext_at;
-	op = &opcodes[bth[0]];
+	op = &rp_opcodes[bth[0]];
 	if ((bth[1] & BTH_TVER) || payload < op->need)
 		return RP_ROCE_MALFORMED;
 	r->opcode = bth[0];
@@ -132,13 +70,13 @@ static enum rp_roce_verdict parse_bth(const u8 *l3, u32 avail, u32 payload, stru
 	r->syndrome = 0;
 	r->dma_len = 0;
 	if (r->kind == RP_KIND_ACK) {
-		if (room < AETH_LEN)
+		if (room < RP_AETH_LEN)
 			return RP_ROCE_SHORT;
 		r->syndrome = ext[0];
 		if (RP_AETH_TYPE(r->syndrome) != RP_AETH_ACK)
 			r->kind = RP_KIND_NAK;
 	} else if (r->kind == RP_KIND_READ) {
-		if (room < RETH_LEN)
+		if (room < RP_RETH_LEN)
 			return RP_ROCE_SHORT;
 		r->dma_len = get_unaligned_be32(ext + RETH_DMA_LEN);
 	}

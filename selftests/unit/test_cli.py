@@ -14,7 +14,7 @@ OUT = os.environ.get('PROGRAMS', os.path.join(ROOT, 'build', 'selftests')) + '/c
 TOOL = os.path.join(OUT, 'rocepath')
 # it exits with memory in hand; and a process with a secret may not be looked at
 ENV = dict(os.environ, ASAN_OPTIONS='detect_leaks=0')
-COMMANDS = ('top', 'monitor', 'version', 'help')  # objects without a verb
+COMMANDS = ('check', 'apply', 'try', 'diff', 'show', 'clean', 'status', 'run', 'top', 'monitor', 'version', 'help')  # objects without a verb
 LOADED = os.path.isdir('/sys/module/rocepath')
 
 
@@ -141,6 +141,10 @@ def test_usage_errors():
     fails(2, 'unknown keyword', 'top', '-2')
     fails(2, 'one word too many', 'version', 'x')
     fails(2, 'unknown object', 'help', 'nothing')
+    fails(2, 'needs the name of a file', 'try')
+    fails(2, 'timeout must be 1 to 86400', 'try', 'x', '--timeout', '0')
+    fails(2, 'timeout \'1ms\' is not a whole number of seconds', 'try', 'x', 'timeout', '1ms')
+    fails(2, 'effective is given twice', 'show', '--effective', 'effective')
 
 
 def test_no_module():
@@ -228,6 +232,10 @@ def test_completion():
     true(complete('device', 'set', 'rp0', 'gap-f') == ['gap-floor'], 'keyword')
     true(complete('device', 'set', 'rp0', 'entropy', '') == ['sport', 'flowlabel', 'keep'], 'value')
     true(complete('path', '-j', 'show', 'pe') == ['peer'], 'an option between')
+    true(complete('check', '--') == [], complete('check', '--'))
+    true('effective' in complete('check', 'x.yaml', ''), 'a flag')
+    true(complete('check', 'x.yaml', 'effective', '') == [], 'a flag twice')
+    true(complete('try', 'x.yaml', '--timeout', '') == ['120s'], 'a value')
     true('evs' not in complete('device', 'set', 'rp0', 'evs', '3', ''), 'given twice')
     with tempfile.TemporaryDirectory() as directory:
         open(directory + '/secret', 'w', encoding='ascii').close()
@@ -240,7 +248,8 @@ def test_install():
     with tempfile.TemporaryDirectory() as directory:
         subprocess.run(['make', '-s', '-C', ROOT + '/user', 'O=' + OUT, 'SAN=1', 'PREFIX=/usr',
                         'DESTDIR=' + directory, 'install'], check=True, stdout=subprocess.DEVNULL)
-        for path in ('sbin/rocepath', 'share/man/man8/rocepath.8',
+        for path in ('sbin/rocepath', 'share/man/man8/rocepath.8', 'share/man/man5/rocepath.yaml.5',
+                     'lib/systemd/system/rocepath.service',
                      'share/bash-completion/completions/rocepath'):
             true(os.path.isfile('%s/usr/%s' % (directory, path)), path)
 

@@ -46,6 +46,9 @@ static void test_unit_parse(void **state)
 	parses(RP_UNIT_PPM, "0.5%", 5000);
 	parses(RP_UNIT_PPM, "100%", 1000000);
 	parses(RP_UNIT_PPM, "0.0001%", 1);
+	parses(RP_UNIT_RATE, "40Gbit", 5000000000);
+	parses(RP_UNIT_RATE, "1.6Tbit", 200000000000);
+	parses(RP_UNIT_RATE, "8bit", 1);
 }
 
 static void test_unit_refuse(void **state)
@@ -75,6 +78,10 @@ static void test_unit_refuse(void **state)
 	refuses(RP_UNIT_PPM, "0.00001%", "whole number of millionths");
 	refuses(RP_UNIT_BYTES, "18446744073709551615KiB", "too large");
 	refuses(RP_UNIT_US, "0.0000000001s", "no quantity");
+	refuses(RP_UNIT_RATE, "40", "write 40Mbit, 40Gbit or 40Tbit");
+	refuses(RP_UNIT_RATE, "40GB", "write 40Mbit, 40Gbit or 40Tbit");
+	refuses(RP_UNIT_RATE, "4bit", "whole number of bytes per second");
+	refuses(RP_UNIT_RATE, "0.5Kbit", "whole number of bytes per second");
 }
 
 static void prints(enum rp_unit unit, uint64_t value, const char *expected)
@@ -87,6 +94,11 @@ static void prints(enum rp_unit unit, uint64_t value, const char *expected)
 
 static void test_unit_print(void **state)
 {
+	prints(RP_UNIT_RATE, 5000000000, "40Gbit");
+	prints(RP_UNIT_RATE, 312500000, "2.5Gbit");
+	prints(RP_UNIT_RATE, 1, "8bit");
+	prints(RP_UNIT_RATE, 0, "0bit");
+	prints(RP_UNIT_RATE, 1234567891, "9876543.128Kbit");
 	prints(RP_UNIT_US, 0, "0us");
 	prints(RP_UNIT_US, 999, "999us");
 	prints(RP_UNIT_US, 1000, "1ms");
@@ -109,7 +121,7 @@ static void test_unit_print(void **state)
 static void test_unit_round_trip(void **state)
 {
 	static const enum rp_unit units[] = {
-		RP_UNIT_US, RP_UNIT_MS, RP_UNIT_BYTES, RP_UNIT_PPM
+		RP_UNIT_US, RP_UNIT_MS, RP_UNIT_BYTES, RP_UNIT_PPM, RP_UNIT_RATE
 	};
 
 	for (int i = 0; i < ROUNDS(1000000); i++) {

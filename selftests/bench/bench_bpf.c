@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * bench_bpf [XDP TC]: what the BPF programs cost per packet of 1 KB, by test run, beside
+ * an empty program and the distribution's xdp-filter on a veth, in one run. One line of
+ * JSON; fails when a ratio to xdp-filter is above its bar, and ends with 4 where it cannot
+ * run.
+ *
+ * The programs take turns, and of many short rounds the median counts. Each packet through
+ * egress is classified, has its DSCP rewritten (there and back, by two rules) and is given
+ * a departure.
+ */
+#include <arpa/inet.h>
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <net/if.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "packet.h"
+#include "programs.h"
+
+#define ROUNDS 201
+#define REPEAT 5000
+#define PAYLOAD 1024
+#define US 0xc0000201u
+#define PEER 0xc0000202u
+/* 1 us a packet: slower than all subjects in turn, so that each packet waits */
+#define RATE 1024000000ull
+#define VETH "rpbench0"
+
+struct subject {
+	const char *name;
+	int fd;
+	double ns[ROUNDS];
+	double median;
+};
+
+static u8 frame[2048];
+static u32 frame_len;
+
+static void shell(const char *command)
+{
+	int rc = system(command);
+
+	if (rc) {
+		fprintf(stderr, "bench_bpf: failed: %s\n", command);
+		exit(4);
+	}
+}
+
+static void veth_remove(void)
+{
+	if (system("xdp-filter unload " VETH " >/dev/null 2>&1; ip link del " VETH " 2>/dev/null"))
+		return;
+}
+
+/* The real thing, loaded as its users do: libxdp's dispatcher and the program behind it. */
+static int xdp_filter(void)
+{
+	u32 id = 0;
+	int fd;
+
+	veth_remove();
+	shell("ip link add " VETH " type veth peer name rpbench1 && ip link set " VETH " up");
+	atexit(veth_remove);
+	shell("xdp-filter load -p allow " VETH " >/dev/null");
+	shell("xdp-filter ip 192.0.2.77 >/dev/null && xdp-filter port 9999 >/dev/null");
+	if (bpf_xdp_query_id(if_nametoindex(VETH), 0, &id) || !id) {
+		fprintf(stderr, "bench_bpf: no program on %s\n", VETH);
+		exit(4);
+	}
+	fd = bpf_prog_get_fd_by_id(id);
+	return fd;
+}
+
+static int empty(enum bpf_prog_type type, int verdict)
+{
+	struct bpf_insn insns[] = {
+		{ .code = BPF_ALU64 | BPF_MOV | BPF_K, .imm = verdict },
+		{ .code = BPF_JMP | BPF_EXIT },
+	};
+
+	return bpf_prog_load(type, "empty", "GPL", insns, 2, NULL);
+}
+
+static void make_frame(void)
+{
+	struct packet p = { .opcode = 0x07, .qpn = 0x123, .len = PAYLOAD, .sport = 50000 };
+
+	memset(frame, 2, 12);
+	put_unaligned_be16(0x0800, frame + 12);
+	frame_len = 14 + packet_make(frame + 14, &p);
+	frame[15] = 10 << 2;
+}
+
+/* as an operator's would be: several classes, rules about QPs in front of the ones that match */
+static void make_policy(struct rocepath_bpf *skel, struct rp_policy *p)
+{
+	struct rp_peer4_key key = { .prefix_bits = 64 };
+	struct rp_peer peer = { RP_ACTION_PASS };
+	struct rp_address us = address4(US);
+	struct rp_qp facts = { .comm = "nccl", .type = RP_QP_RC, .cgroup = "/slurm/job_1",
+			       .job = RP_JOBS_MAX, .job_peer = RP_JOB_PEERS_MAX };
+	struct rp_class *c;
+	struct rp_rule *r;
+	u32 i;
+
+	policy_new(p);
+	p->flags = RP_POLICY_PEERS;
+	p->mark_mask = 0xff00;
+	p->unknown_peer = RP_ACTION_DROP;
+	for (i = 0; i < 20; i++) {
+		c = policy_class(p, "class");
+		c->flags = RP_CLASS_DSCP | RP_CLASS_PRIORITY | RP_CLASS_ECN;
+		c->dscp = i == 18 ? 20 : 10;
+		c->qp_rate.rate_bytes_per_s = RATE;
+		r = policy_rule(p, "rule");
+		if (i < 18) {
+			r->match = RP_MATCH_COMM;
+			strcpy(r->comm, "other*");
+		} else {
+			r->match = RP_MATCH_DSCP | RP_MATCH_COMM;
+			strcpy(r->comm, "nccl");
+			r->dscps = 1ull << (i == 18 ? 10 : 20);
+		}
+	}
+	policy_set(skel, p);
+	key.generation = p->generation;
+	for (i = 0; i < 64; i++) {
+		us = address4(US + (i << 8));
+		memcpy(key.address, us.bytes + 12, 4);
+		bpf_map_update_elem(bpf_map__fd(skel->maps.peers4), &key, &peer, 0);
+	}
+	qp_connect(skel, 17, address4(PEER), 0x123, &facts);
+}
+
+static double measure(const struct subject *s)
+{
+	static u8 out[4096];
+
+	LIBBPF_OPTS(bpf_test_run_opts, opts, .data_in = frame, .data_size_in = frame_len,
+		    .data_out = out, .data_size_out = sizeof(out), .repeat = REPEAT);
+
+	if (bpf_prog_test_run_opts(s->fd, &opts)) {
+		fprintf(stderr, "bench_bpf: %s: %s\n", s->name, strerror(errno));
+		exit(1);
+	}
+	return opts.duration;
+}
+
+static int compare(const void *a, const void *b)
+{
+	const double *x = a, *y = b;
+
+	return (*x > *y) - (*x < *y);
+}
+
+int main(int argc, char **argv)
+{
+	struct rocepath_bpf *skel = programs_load(true);
+	struct subject subjects[] = {
+		{ .name = "empty_xdp", .fd = empty(BPF_PROG_TYPE_XDP, 2) },
+		{ .name = "empty_tc", .fd = empty(BPF_PROG_TYPE_SCHED_CLS, 0) },
+		{ .name = "xdp_filter", .fd = xdp_filter() },
+		{ .name = "admit", .fd = bpf_program__fd(skel->progs.admit) },
+		{ .name = "egress", .fd = bpf_program__fd(skel->progs.egress) },
+		{ .name = "ingress", .fd = bpf_program__fd(skel->progs.ingress) },
+	};
+	double xdp_bar = argc > 2 ? atof(argv[1]) : 0, tc_bar = argc > 2 ? atof(argv[2]) : 0;
+	struct rp_counter a, b;
+	struct rp_policy *policy = calloc(1, sizeof(*policy));
+	double xdp, tc, filter;
+	u32 i, k;
+
+	make_frame();
+	make_policy(skel, policy);
+	for (i = 0; i < ROUNDS; i++)
+		for (k = 0; k < ARRAY_SIZE(subjects); k++)
+			subjects[k].ns[i] = measure(&subjects[k]);
+	printf("{\"bench\":\"bpf\",\"bytes\":%d", PAYLOAD);
+	for (k = 0; k < ARRAY_SIZE(subjects); k++) {
+		qsort(subjects[k].ns, ROUNDS, sizeof(double), compare);
+		subjects[k].median = subjects[k].ns[ROUNDS / 2];
+		printf(",\"%s_ns\":%.0f", subjects[k].name, subjects[k].median);
+	}
+	filter = subjects[2].median;
+	xdp = subjects[3].median / filter;
+	tc = subjects[4].median / filter;
+	a = counter_sum(skel->maps.class_counters, 19);
+	b = counter_sum(skel->maps.class_counters, 20);
+	printf(",\"xdp_cost_ratio\":%.3f,\"tc_egress_cost_ratio\":%.3f,\"paced_part\":%.3f}\n", xdp,
+	       tc, (double)(a.paced_packets + b.paced_packets) / (a.packets + b.packets));
+	/* what it claims to measure must have happened */
+	if (event_count(skel, RP_EVENT_rx_roce) != (u64)ROUNDS * REPEAT ||
+	    a.packets + b.packets != (u64)ROUNDS * REPEAT || a.packets != b.packets) {
+		fprintf(stderr, "bench_bpf: not all packets were admitted and classified\n");
+		return 1;
+	}
+	if (xdp_bar && (xdp > xdp_bar || tc > tc_bar)) {
+		fprintf(stderr, "bench_bpf: above the bars, %.2f and %.2f\n", xdp_bar, tc_bar);
+		return 1;
+	}
+	return 0;
+}

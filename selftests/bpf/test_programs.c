@@ -1,0 +1,610 @@
+// SPDX-License-Identifier: GPL-2.0
+/* What the programs do with packets: who is admitted, which class, which marks, when. */
+/* SOURCES: kmod/core/roce.c kmod/core/icrc.c selftests/unit/packet.c */
+#include "unit.h"
+
+#include <bpf/bpf.h>
+#include <linux/pkt_cls.h>
+
+#include "icrc.h"
+#include "packet.h"
+#include "programs.h"
+
+#define PEER 0xc0000202u	/* where packet_make() sends to */
+#define US 0xc0000201u
+#define ECT0 2
+#define CE 3
+
+static struct rocepath_bpf *skel;
+static struct rp_policy policy;
+static u8 frame[4096];
+static u32 len;
+static struct run run;
+
+static u8 *l3(u8 *f)
+{
+	return f + 14;
+}
+
+static void ip4_checksum(u8 *ip)
+{
+	u32 sum = 0, i;
+
+	put_unaligned_be16(0, ip + 10);
+	for (i = 0; i < (ip[0] & 15u) * 4; i += 2)
+		sum += get_unaligned_be16(ip + i);
+	while (sum >> 16)
+		sum = (sum & 0xffff) + (sum >> 16);
+	put_unaligned_be16(~sum, ip + 10);
+}
+
+static bool ip4_checksum_right(const u8 *ip)
+{
+	u32 sum = 0, i;
+
+	for (i = 0; i < (ip[0] & 15u) * 4; i += 2)
+		sum += get_unaligned_be16(ip + i);
+	while (sum >> 16)
+		sum = (sum & 0xffff) + (sum >> 16);
+	return sum == 0xffff;
+}
+
+static void make(u8 opcode, u32 qpn, u32 bytes, u8 tos, bool ipv6)
+{
+	struct packet p = {
+		.ipv6 = ipv6, .opcode = opcode, .qpn = qpn, .len = bytes, .sport = 50000
+	};
+
+	memset(frame, 0, 14);
+	frame[5] = 1;
+	frame[11] = 2;
+	put_unaligned_be16(ipv6 ? 0x86dd : 0x0800, frame + 12);
+	len = 14 + packet_make(l3(frame), &p);
+	if (ipv6) {
+		l3(frame)[0] = 0x60 | tos >> 4;
+		l3(frame)[1] = tos << 4;
+	} else {
+		l3(frame)[1] = tos;
+		ip4_checksum(l3(frame));
+	}
+}
+
+static u8 tos_of(const u8 *ip)
+{
+	return ip[0] >> 4 == 6 ? (get_unaligned_be16(ip) >> 4 & 0xff) : ip[1];
+}
+
+/* the packet through egress; all else of it must stay */
+static void out(void)
+{
+	u8 want[4096];
+
+	memset(&run, 0, sizeof(run));
+	assert_int_equal(run_tc(skel->progs.egress, frame, len, &run), 0);
+	assert_int_equal(run.len, len);
+	memcpy(want, frame, len);
+	if (l3(frame)[0] >> 4 == 4) {
+		assert_true(ip4_checksum_right(l3(run.out)));
+		memcpy(l3(want) + 10, l3(run.out) + 10, 2);
+		l3(want)[1] = l3(run.out)[1];
+	} else {
+		memcpy(l3(want), l3(run.out), 2);
+		assert_int_equal(l3(run.out)[0] >> 4, 6);
+		assert_int_equal(l3(run.out)[1] & 15, l3(frame)[1] & 15);
+	}
+	assert_memory_equal(run.out, want, len);
+}
+
+/* what the tool attaches first and fills in then lets everything pass until it is filled in */
+static void without_a_policy(void **state)
+{
+	u64 roce = event_count(skel, RP_EVENT_rx_roce);
+
+	make(0x04, 17, 64, 0, false);
+	out();
+	assert_int_equal(run.verdict, TC_ACT_UNSPEC);
+	assert_memory_equal(run.out, frame, len);
+	assert_int_equal(run_xdp(skel->progs.admit, frame, len, 0), XDP_PASS);
+	assert_int_equal(run_xdp(skel->progs.admit_linear, frame, len, 0), XDP_PASS);
+	assert_int_equal(run_tc(skel->progs.admit_ingress, frame, len, &run), 0);
+	assert_int_equal(run.verdict, TC_ACT_UNSPEC);
+	assert_int_equal(run_tc(skel->progs.ingress, frame, len, &run), 0);
+	assert_int_equal(run.verdict, TC_ACT_UNSPEC);
+	assert_int_equal(run_tc(skel->progs.port_egress, frame, len, &run), 0);
+	assert_int_equal(run.verdict, TC_ACT_UNSPEC);
+	assert_int_equal(event_count(skel, RP_EVENT_rx_roce), roce);
+}
+
+static struct rp_qp facts = {
+	.device = "rxe0", .comm = "nccl", .uid = 1000, .type = RP_QP_RC, .job = RP_JOBS_MAX,
+	.job_peer = RP_JOB_PEERS_MAX, .cgroup = "/slurm/job_17/step_0",
+};
+
+static struct rp_address peer6(void)
+{
+	struct rp_address a = { { 0x20, 0x01, 0x0d, 0xb8, [15] = 2 } };
+
+	return a;
+}
+
+static void generation(void)
+{
+	static u64 last;
+
+	policy.generation = ++last;
+	policy_set(skel, &policy);
+}
+
+/* groups to classes, by rule; ACKs and data of one QP in different ones */
+static void first_match_wins(void **state)
+{
+	static const struct { u8 opcode; u32 bytes; enum rp_group group;
+	} sends[] = {
+		{ 0x04, 64, RP_GROUP_SEND },	 { 0x0a, 64, RP_GROUP_WRITE },
+		{ 0x0c, 16, RP_GROUP_READ },	 { 0x13, 28, RP_GROUP_ATOMIC },
+		{ 0x10, 68, RP_GROUP_RESPONSE }, { 0x11, 4, RP_GROUP_ACK },
+		{ 0x81, 16, RP_GROUP_CNP },	 { 0xc1, 64, RP_GROUP_OTHER },
+	};
+	struct rp_counter before, after;
+	u32 i, k;
+
+	policy_new(&policy);
+	policy.mark_mask = 0xff00;
+	for (i = 0; i < ARRAY_SIZE(sends); i++) {
+		struct rp_rule *r;
+
+		policy_class(&policy, "class")->flags = RP_CLASS_PRIORITY;
+		policy.class[i + 1].priority = 100 + i;
+		for (k = 0; k < 2; k++) {	/* the second one never matches: the first wins */
+			r = policy_rule(&policy, "rule");
+			r->match = RP_MATCH_GROUP;
+			r->groups = 1u << sends[i].group;
+		}
+	}
+	generation();
+	qp_connect(skel, 17, address4(PEER), 0x123, &facts);
+	for (i = 0; i < ARRAY_SIZE(sends); i++) {
+		make(sends[i].opcode, 0x123, sends[i].bytes, 0, false);
+		before = counter_sum(skel->maps.rule_counters, 2 * i);
+		out();
+		after = counter_sum(skel->maps.rule_counters, 2 * i);
+		assert_int_equal(run.verdict, TC_ACT_UNSPEC);
+		assert_int_equal(run.skb.mark, (i + 1) << 8);
+		assert_int_equal(run.skb.priority, 100 + i);
+		assert_int_equal(after.packets - before.packets, 1);
+		assert_int_equal(after.bytes - before.bytes, len - 14);
+		assert_int_equal(counter_sum(skel->maps.rule_counters, 2 * i + 1).packets, 0);
+	}
+	make(0x64, 1, 64, 0, false);
+	out();
+	assert_int_equal(run.skb.mark, 0);	/* management: no rule */
+}
+
+static void check_class(u32 want)
+{
+	out();
+	assert_int_equal(run.skb.mark, want);
+}
+
+/* each condition about the QP, resolved once, and again for another policy */
+static void rules_about_qps(void **state)
+{
+	struct rp_rule *r;
+	u64 resolved;
+	u32 i;
+
+	policy_new(&policy);
+	policy.mark_mask = 0xff;
+	policy_class(&policy, "match");
+	r = policy_rule(&policy, "rule");
+	generation();
+	qp_connect(skel, 18, address4(PEER), 0x200, &facts);
+	make(0x04, 0x200, 64, 0, false);
+	for (i = 0; i < 14; i++) {
+		memset(r, 0, sizeof(*r));
+		r->class = 1;
+		switch (i / 2) {
+		case 0:
+			r->match = RP_MATCH_CGROUP;
+			strcpy(r->cgroup, i % 2 ? "/slurm/job_1/*" : "/slurm/job_?7/*");
+			break;
+		case 1:
+			r->match = RP_MATCH_COMM;
+			strcpy(r->comm, i % 2 ? "ncc" : "nc*l");
+			break;
+		case 2:
+			r->match = RP_MATCH_UID;
+			r->uid_min = i % 2 ? 1001 : 1000;
+			r->uid_max = 2000;
+			break;
+		case 3:
+			r->match = RP_MATCH_REMOTE;
+			r->remote = address4(i % 2 ? 0xc0000300 : 0xc0000200);
+			r->remote_bits = 96 + 24;
+			break;
+		case 4:
+			r->match = RP_MATCH_DEVICE;
+			strcpy(r->device, i % 2 ? "mlx5_*" : "rxe*");
+			break;
+		case 5:
+			r->match = RP_MATCH_QP_TYPE;
+			r->qp_types = i % 2 ? 1 << RP_QP_UD : 1 << RP_QP_RC | 1 << RP_QP_UC;
+			break;
+		case 6:		/* all of them, the last one wrong */
+			r->match = RP_MATCH_UID | RP_MATCH_COMM | RP_MATCH_CGROUP;
+			r->uid_min = 0;
+			r->uid_max = 1000;
+			strcpy(r->comm, "*");
+			strcpy(r->cgroup, i % 2 ? "*job_18*" : "*job_17*");
+			break;
+		}
+		generation();
+		resolved = event_count(skel, RP_EVENT_qp_resolved);
+		check_class(i % 2 ? 0 : 1);
+		check_class(i % 2 ? 0 : 1);
+		assert_int_equal(event_count(skel, RP_EVENT_qp_resolved) - resolved, 1);
+	}
+}
+
+static void rules_about_packets(void **state)
+{
+	struct rp_rule *r;
+	u8 reth[16] = {};
+	u32 i;
+
+	policy_new(&policy);
+	policy.mark_mask = 0xff;
+	policy_class(&policy, "small");
+	r = policy_rule(&policy, "small");
+	r->match = RP_MATCH_SIZE;
+	r->size_max_bytes = 4095;
+	policy_class(&policy, "large");
+	r = policy_rule(&policy, "large");
+	r->match = RP_MATCH_SIZE | RP_MATCH_DSCP;
+	r->size_min_bytes = 65536;
+	r->size_max_bytes = ~0ull;
+	r->dscps = 1ull << 26;
+	generation();
+	qp_connect(skel, 19, address4(PEER), 0x300, &facts);
+	/* FIRST says so in the RETH, MIDDLE and LAST are of the same message */
+	for (i = 0; i < 2; i++) {
+		u32 size = i ? 65536 : 2048, want = i ? 2 : 1;
+
+		put_unaligned_be16(size >> 16, reth + 12);
+		put_unaligned_be16(size & 0xffff, reth + 14);
+		make(0x06, 0x300, 1024, 26 << 2, false);
+		memcpy(l3(frame) + 40, reth, 16);
+		check_class(want);
+		make(0x07, 0x300, 1024, 26 << 2, false);
+		check_class(want);
+		make(0x08, 0x300, 1024, 26 << 2, false);
+		check_class(want);
+	}
+	make(0x07, 0x300, 1024, 25 << 2, false);	/* not the DSCP */
+	check_class(0);
+	/* what of a SEND has been sent so far */
+	make(0x00, 0x300, 1024, 0, false);
+	check_class(1);
+	for (i = 0; i < 3; i++) {
+		make(0x01, 0x300, 1024, 0, false);
+		check_class(i < 2 ? 1 : 0);
+	}
+	make(0x02, 0x300, 1024, 0, false);
+	check_class(0);
+	make(0x04, 0x300, 1024, 0, false);		/* another message */
+	check_class(1);
+	make(0x06, 0x300, 1024, 26 << 2, false);
+	memcpy(l3(frame) + 40, reth, 16);
+	check_class(2);
+	make(0x04, 0x300, 1024, 26 << 2, false);	/* that one never ended */
+	check_class(1);
+}
+
+/* ECT(0) only of Not-ECT, only where the class says so; CE stays; each kind its DSCP */
+static void marks(void **state)
+{
+	u32 ipv6, ecn, tos, on;
+	struct rp_class *c;
+
+	policy_new(&policy);
+	c = policy_class(&policy, "c");
+	policy_rule(&policy, "all");
+	qp_connect(skel, 20, address4(PEER), 0x400, &facts);
+	qp_connect(skel, 21, peer6(), 0x400, &facts);
+	c->dscp = 26;
+	c->ack_dscp = 44;
+	c->cnp_dscp = 48;
+	c->management_dscp = 63;
+	for (on = 0; on < 2; on++) {
+		c->flags = RP_CLASS_DSCP | (on ? RP_CLASS_ECN : 0);
+		generation();
+		for (ipv6 = 0; ipv6 < 2; ipv6++)
+			for (ecn = 0; ecn < 4; ecn++) {
+				tos = 10 << 2 | ecn;
+				make(0x04, 0x400, 64, tos, ipv6);
+				out();
+				assert_int_equal(tos_of(l3(run.out)),
+						 26 << 2 | (on && !ecn ? ECT0 : ecn));
+				make(0x11, 0x400, 4, tos, ipv6);
+				out();
+				assert_int_equal(tos_of(l3(run.out)), 44 << 2 | ecn);
+				make(0x81, 0x400, 16, tos, ipv6);
+				out();
+				assert_int_equal(tos_of(l3(run.out)), 48 << 2 | ecn);
+				make(0x64, 1, 64, tos, ipv6);
+				out();
+				assert_int_equal(tos_of(l3(run.out)),
+						 63 << 2 | (on && !ecn ? ECT0 : ecn));
+			}
+	}
+	c->flags = 0;
+	generation();
+	make(0x04, 0x400, 64, 10 << 2, false);
+	out();
+	assert_memory_equal(run.out, frame, len);
+}
+
+/* the tag's priority, in place */
+static void vlan_priority(void **state)
+{
+	struct rp_class *c;
+
+	policy_new(&policy);
+	c = policy_class(&policy, "c");
+	policy_rule(&policy, "all");
+	c->flags = RP_CLASS_PCP;
+	c->pcp = 5;
+	generation();
+	make(0x04, 0x400, 64, 0, false);
+	memmove(frame + 16, frame + 12, len - 12);
+	put_unaligned_be16(0x8100, frame + 12);
+	put_unaligned_be16(0x1123, frame + 14);
+	len += 4;
+	memset(&run, 0, sizeof(run));
+	assert_int_equal(run_tc(skel->progs.egress, frame, len, &run), 0);
+	put_unaligned_be16(0xb123, frame + 14);
+	assert_memory_equal(run.out, frame, len);
+}
+
+static void departures(void **state)
+{
+	struct rp_counter before, after;
+	struct rp_class *c;
+	u64 first, gap;
+	u32 i;
+
+	policy_new(&policy);
+	c = policy_class(&policy, "c");
+	policy_rule(&policy, "all");
+	c->qp_rate.rate_bytes_per_s = 1000000;		/* 1 ms for each packet of 1000 bytes */
+	c->qp_rate.burst_bytes = 1000;
+	policy.horizon_ns = 10000000000ull;
+	generation();
+	qp_connect(skel, 22, address4(PEER), 0x500, &facts);
+	make(0x04, 0x500, 1000, 0, false);
+	before = counter_sum(skel->maps.class_counters, 1);
+	for (i = 0, first = 0; i < 20; i++) {
+		memset(&run, 0, sizeof(run));
+		run.skb.tstamp = 1680000000000000000ull;	/* wall-clock, from a receiver */
+		assert_int_equal(run_tc(skel->progs.egress, frame, len, &run), 0);
+		if (i > 3) {
+			gap = run.skb.tstamp - first;
+			assert_true(gap == 1000000 || gap == 999999);
+		}
+		first = run.skb.tstamp;
+	}
+	after = counter_sum(skel->maps.class_counters, 1);
+	assert_in_range(after.paced_packets - before.paced_packets, 16, 20);
+	make(0x11, 0x500, 4, 0, false);			/* an ACK does not wait */
+	out();
+	assert_int_equal(run.skb.tstamp, 0);
+	/* the horizon holds, and the clock does not run on */
+	policy.horizon_ns = 5000000;
+	generation();
+	make(0x04, 0x500, 1000, 0, false);
+	before = counter_sum(skel->maps.class_counters, 1);
+	for (i = 0; i < 50; i++)
+		out();
+	after = counter_sum(skel->maps.class_counters, 1);
+	assert_true(after.horizon_packets - before.horizon_packets > 30);
+	assert_true(event_count(skel, RP_EVENT_tx_horizon) > 30);
+}
+
+static void peer_add(u32 address, u32 bits, enum rp_action action)
+{
+	struct rp_peer4_key key = { .prefix_bits = 32 + bits, .generation = policy.generation + 1 };
+	struct rp_peer peer = { action };
+	struct rp_address a = address4(address);
+
+	memcpy(key.address, a.bytes + 12, 4);
+	assert_int_equal(bpf_map_update_elem(bpf_map__fd(skel->maps.peers4), &key, &peer, 0), 0);
+}
+
+static void admit_as(enum rp_action action, enum rp_event event)
+{
+	u64 before = event_count(skel, event);
+	bool drop = action == RP_ACTION_DROP;
+
+	assert_int_equal(run_xdp(skel->progs.admit, frame, len, 0), drop ? XDP_DROP : XDP_PASS);
+	memset(&run, 0, sizeof(run));
+	assert_int_equal(run_tc(skel->progs.admit_ingress, frame, len, &run), 0);
+	assert_int_equal(run.verdict, drop ? TC_ACT_SHOT : TC_ACT_UNSPEC);
+	assert_memory_equal(run.out, frame, len);
+	assert_int_equal(event_count(skel, event) - before, 2);
+}
+
+/* allow list with a hole in it; both actions; another generation's peers do not count */
+static void admission(void **state)
+{
+	u32 action;
+
+	for (action = RP_ACTION_PASS; action <= RP_ACTION_DROP; action++) {
+		policy_new(&policy);
+		policy.flags = RP_POLICY_PEERS;
+		policy.unknown_peer = action;
+		policy.malformed = action;
+		policy.unknown_qp = action;
+		generation();
+		make(0x04, 17, 64, 0, false);
+		admit_as(action, RP_EVENT_rx_unknown_peer);
+		peer_add(US & ~0xffu, 24, RP_ACTION_PASS);	/* for the policy to come */
+		admit_as(action, RP_EVENT_rx_unknown_peer);
+		generation();
+		admit_as(RP_ACTION_PASS, RP_EVENT_rx_roce);
+		peer_add(US & ~0xffu, 24, RP_ACTION_PASS);
+		peer_add(US, 32, RP_ACTION_DROP);
+		generation();
+		admit_as(action, RP_EVENT_rx_unknown_peer);
+		generation();					/* none for this one */
+		admit_as(action, RP_EVENT_rx_unknown_peer);
+
+		policy.flags = RP_POLICY_QPS;
+		generation();
+		qp_connect(skel, 23, address4(US), 0x600, &facts);
+		make(0x04, 23, 64, 0, false);
+		admit_as(RP_ACTION_PASS, RP_EVENT_rx_roce);
+		make(0x04, 24, 64, 0, false);
+		admit_as(action, RP_EVENT_rx_unknown_qp);
+		make(0x64, 1, 64, 0, false);
+		admit_as(RP_ACTION_PASS, RP_EVENT_rx_roce);
+		make(0x04, 23, 64, 0, true);		/* the QP of another peer */
+		admit_as(action, RP_EVENT_rx_unknown_qp);
+
+		make(0x04, 23, 64, 0, false);
+		put_unaligned_be16(0x2000, l3(frame) + 6);
+		admit_as(action, RP_EVENT_rx_fragment);
+		put_unaligned_be16(7, l3(frame) + 24);
+		put_unaligned_be16(0, l3(frame) + 6);
+		admit_as(action, RP_EVENT_rx_malformed);
+		put_unaligned_be16(4792, l3(frame) + 22);
+		admit_as(RP_ACTION_PASS, RP_EVENT_rx_not_roce);
+	}
+}
+
+/* a QP that was there before the census: its first packet tells its peer */
+static void learning(void **state)
+{
+	struct rp_wire_qp hint = rp_wire_qp_learn(1 /* lo, as test runs have it */, 0x900, 50000);
+	struct rp_wire_qp key = { .address = address4(PEER), .qpn = 0x900 };
+	struct rp_qp_key id = { .device_index = 1, .qpn = 30 };
+	struct rp_qp_tx tx = { .qp = id, .job = RP_JOBS_MAX, .job_peer = RP_JOB_PEERS_MAX };
+	struct rp_qp qp = facts;
+	struct rp_qp_rx rx;
+	struct rp_rule *r;
+
+	policy_new(&policy);
+	policy.mark_mask = 0xff;
+	policy_class(&policy, "c");
+	r = policy_rule(&policy, "nccl");
+	r->match = RP_MATCH_COMM;
+	strcpy(r->comm, "nccl");
+	generation();
+	assert_int_equal(bpf_map_update_elem(bpf_map__fd(skel->maps.qps), &id, &qp, 0), 0);
+	assert_int_equal(bpf_map_update_elem(bpf_map__fd(skel->maps.qp_tx), &hint, &tx, 0), 0);
+	make(0x04, 0x900, 64, 0, false);
+	put_unaligned_be16(50001, l3(frame) + 20);	/* another QP's source port */
+	check_class(0);
+	put_unaligned_be16(50000, l3(frame) + 20);
+	check_class(1);
+	assert_int_equal(bpf_map_lookup_elem(bpf_map__fd(skel->maps.qp_tx), &key, &tx), 0);
+	assert_int_equal(tx.packets, 1);
+	assert_int_not_equal(bpf_map_lookup_elem(bpf_map__fd(skel->maps.qp_tx), &hint, &tx), 0);
+	key.qpn = 30;
+	assert_int_equal(bpf_map_lookup_elem(bpf_map__fd(skel->maps.qp_rx), &key, &rx), 0);
+	assert_int_equal(rx.remote_qpn, 0x900);
+	assert_int_equal(bpf_map_lookup_elem(bpf_map__fd(skel->maps.qps), &id, &qp), 0);
+	assert_memory_equal(&qp.remote, &key.address, sizeof(qp.remote));
+}
+
+/* Test runs have a socket that is not UDP's: as a raw socket would. */
+static void refused_senders(void **state)
+{
+	struct rocepath_bpf *strict = programs_load(false), *trusting = skel;
+	u32 action;
+
+	skel = strict;
+	for (action = RP_ACTION_PASS; action <= RP_ACTION_DROP; action++) {
+		policy_new(&policy);
+		policy.unknown_sender = action;
+		generation();
+		qp_connect(skel, 25, address4(PEER), 0x700, &facts);
+		make(0x04, 0x700, 64, 0, false);
+		out();
+		assert_int_equal(run.verdict, action ? TC_ACT_SHOT : TC_ACT_UNSPEC);
+		/* a fragment: it would be put together again */
+		put_unaligned_be16(0x2000, l3(frame) + 6);
+		ip4_checksum(l3(frame));
+		out();
+		assert_int_equal(run.verdict, action ? TC_ACT_SHOT : TC_ACT_UNSPEC);
+		put_unaligned_be16(4792, l3(frame) + 22);
+		out();
+		assert_int_equal(run.verdict, TC_ACT_UNSPEC);
+	}
+	assert_int_equal(event_count(skel, RP_EVENT_tx_local_process), 4);
+	rocepath_bpf__destroy(strict);
+	skel = trusting;
+}
+
+/* what ingress hands over becomes a CNP with a valid ICRC, as small as it should be */
+static void notification(void **state)
+{
+	struct rp_roce r;
+	u32 ipv6, round;
+	u8 *ip;
+
+	policy_new(&policy);
+	policy.flags = RP_POLICY_NOTIFY;
+	generation();
+	for (round = 0; round < 200; round++) {
+		ipv6 = round & 1;
+		if (ipv6) {
+			struct rp_address a = { { 0x20, 0x01, 0x0d, 0xb8, [15] = 1 } };
+
+			qp_connect(skel, 26, a, 0x800000 + round, &facts);
+		} else {
+			qp_connect(skel, 26, address4(US), 0x800000 + round, &facts);
+		}
+		make(0x07, 26, rnd_below(256) * 4, CE, ipv6);
+		put_unaligned_be16(0x88b5, frame + 12);
+		memset(&run, 0, sizeof(run));
+		run.skb.mark = 0x52504350;
+		assert_int_equal(run_tc(skel->progs.egress, frame, len, &run), 0);
+		assert_int_equal(run.verdict, TC_ACT_UNSPEC);
+		ip = l3(run.out);
+		assert_int_equal(get_unaligned_be16(run.out + 12), ipv6 ? 0x86dd : 0x0800);
+		assert_int_equal(run.len, 14 + (ipv6 ? 80 : 60));
+		assert_int_equal(rp_roce_parse(ip, run.len - 14, run.len - 14, &r), RP_ROCE_OK);
+		assert_int_equal(r.kind, RP_KIND_CNP);
+		assert_int_equal(r.qpn, 0x800000 + round);
+		assert_int_equal(tos_of(ip), 48 << 2);
+		assert_int_equal(get_unaligned_be16(ip + r.udp), 50000);
+		assert_int_equal(get_unaligned_le32(ip + r.icrc), rp_icrc(ip, &r));
+		assert_memory_equal(ip + (ipv6 ? 8 : 12), l3(frame) + (ipv6 ? 24 : 16),
+				    ipv6 ? 16 : 4);
+		assert_memory_equal(ip + (ipv6 ? 24 : 16), l3(frame) + (ipv6 ? 8 : 12),
+				    ipv6 ? 16 : 4);
+		assert_true(ipv6 || ip4_checksum_right(ip));
+		assert_int_equal(run.skb.priority, 6);
+		assert_int_equal(run.skb.mark, 0);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(without_a_policy),
+		cmocka_unit_test(first_match_wins),
+		cmocka_unit_test(rules_about_qps),
+		cmocka_unit_test(rules_about_packets),
+		cmocka_unit_test(marks),
+		cmocka_unit_test(vlan_priority),
+		cmocka_unit_test(departures),
+		cmocka_unit_test(admission),
+		cmocka_unit_test(learning),
+		cmocka_unit_test(refused_senders),
+		cmocka_unit_test(notification),
+	};
+
+	skel = programs_load(true);
+	return unit_run(tests);
+}

@@ -1,0 +1,514 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0
+"""Applies policies on this machine, in a network and mount namespace of its own.
+
+    v0 ---- w0      the policy is about v*; w* are the far ends
+    v1 ---- w1
+
+What needs fq or RDMA is tested in machines (selftests/vm/test_policy.py).
+"""
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+ROOT = os.path.dirname(os.path.dirname(HERE))
+OUT = os.environ.get('PROGRAMS', os.path.join(ROOT, 'build', 'selftests')) + '/cli'
+TOOL = os.environ.get('ROCEPATH_TOOL', os.path.join(OUT, 'rocepath'))
+PINS = '/sys/fs/bpf/rocepath'
+KILLS = 24
+RELOADS = 50
+OURS = {('ingress', 'ingress'), ('egress', 'egress')}
+
+POLICY = '''version: 1
+interfaces: ["v*"]
+admit: {peers: [10.0.%d.0/24, "fd00:%d::/32"]}
+classes:
+  - {name: training, dscp: 26, rate: %dMbit, ecn: on}
+  - {name: bulk}
+default-class: bulk
+rules:
+  - {name: mine, match: {uid: 0}, class: training}
+'''
+
+FOREIGN = '''#include <linux/bpf.h>
+__attribute__((section("xdp"), used)) int foreign(struct xdp_md *ctx) { return 2; }
+char _license[] __attribute__((section("license"), used)) = "GPL";
+'''
+
+
+class Failed(Exception):
+    """A command failed that should not."""
+
+
+def sh(command, check=True, stdin=None, timeout=60):
+    """What a shell command prints."""
+    done = subprocess.run(['bash', '-c', command], stdout=subprocess.PIPE, stderr=subprocess.PIPE, input=stdin,
+                          timeout=timeout, check=False, text=True)
+    if check and done.returncode:
+        raise Failed('%s: %d %s%s' % (command, done.returncode, done.stdout, done.stderr))
+    return done.stdout
+
+
+def tool(*words, rc=0, stdin=''):
+    """(output, errors) of the tool, without the warning that this kernel has no fq."""
+    done = subprocess.run([TOOL, *words], input=stdin, capture_output=True, timeout=120, check=False, text=True)
+    err = ''.join(line for line in done.stderr.splitlines(True) if 'has no fq' not in line)
+    if done.returncode != rc:
+        raise Failed('%s: %d %s%s' % (words, done.returncode, done.stdout, err))
+    return done.stdout, err
+
+
+def apply(number, rc=0):
+    """Apply a policy that differs from others by its number."""
+    return tool('apply', '-', stdin=policy(number), rc=rc)
+
+
+def policy(number):
+    """A policy, as a file."""
+    return POLICY % (number, number, number + 10)
+
+
+def in_force(maps=True):
+    """The number of the policy in force, which is whole; None: there is none."""
+    done = subprocess.run([TOOL, 'show'], capture_output=True, timeout=60, check=False, text=True)
+    if done.returncode:
+        true('no policy is in force' in done.stderr, done.stderr)
+        return None
+    numbers = {int(n) for n in re.findall(r'10\.0\.(\d+)\.0|fd00:(\d+)::', done.stdout) for n in n if n}
+    rates = {int(n) - 10 for n in re.findall(r'\brate: (\d+)Mbit', done.stdout)}
+    true(len(numbers) == 1 and numbers == rates, 'half a policy: %s' % done.stdout)
+    if not maps:
+        return numbers.pop()
+    active = json.loads(tool('-j', 'class', 'show')[0])
+    rate = [row['rate_bytes_per_s'] for row in active if row['name'] == 'training'][0]
+    true(rate * 8 == (rates.pop() + 10) * 1000000, 'the maps hold another policy than its text')
+    return numbers.pop()
+
+
+def true(value, what):
+    """Fail unless it is true."""
+    if not value:
+        raise AssertionError(what)
+
+
+def equal(value, expected, what=''):
+    """Fail unless they are the same."""
+    true(value == expected, '%s %r is not %r' % (what, value, expected))
+
+
+def filters(device):
+    """The (hook, program) of each filter on a clsact."""
+    found = []
+    for hook in ('ingress', 'egress'):
+        out = sh('tc filter show dev %s %s 2>/dev/null' % (device, hook), check=False)
+        found += [(hook, name) for name in re.findall(r'handle 0x\w+ (\w+)', out)]
+    return found
+
+
+def ours(device):
+    """Those of rocepath, of which there must be no two alike."""
+    found = [f for f in filters(device) if f[1] in ('ingress', 'egress', 'admit_ingress', 'port_egress')]
+    equal(len(found), len(set(found)), 'twice the same: %s' % found)
+    return set(found)
+
+
+def xdp(device):
+    """The name of the XDP program on a netdevice."""
+    out = sh('ip -d link show %s' % device)
+    found = re.search(r'prog/xdp id (\d+)', out)
+    if not found:
+        return None
+    return json.loads(sh('bpftool -j prog show id ' + found[1]))['name']
+
+
+def attached(device='v0'):
+    """All is attached to a netdevice that should be, once."""
+    found = ours(device)
+    equal(found - {('ingress', 'admit_ingress')}, OURS, device)
+    true((xdp(device) in ('admit', 'admit_linear')) != (('ingress', 'admit_ingress') in found),
+         'admission is there twice or not at all: %s %s' % (found, xdp(device)))
+
+
+def nothing(device='v0'):
+    """Nothing of ours is left."""
+    equal(ours(device), set(), device)
+    true(xdp(device) in (None, 'foreign'), 'XDP is left')
+    true(not os.path.exists(PINS), 'pins are left: %s' % sh('find ' + PINS, check=False))
+
+
+def peers():
+    """The generations that peers are kept for."""
+    found = set()
+    for name in ('peers4', 'peers6'):
+        rows = json.loads(sh('bpftool -j map dump pinned %s/%s' % (PINS, name)))
+        found |= {row['formatted']['key']['generation'] for row in rows}
+    return found
+
+
+def test_apply():
+    """apply makes it true, says what changed, and show prints what apply takes."""
+    out, err = apply(1)
+    true('+ classes[training].rate: 11Mbit' in out and not err, out + err)
+    for device in ('v0', 'v1'):
+        attached(device)
+    equal(ours('w0'), set())
+    equal(os.stat(PINS).st_mode & 0o777, 0o700)
+    for words in (('show',), ('show', '--effective')):
+        shown = tool(*words)[0]
+        equal(tool('diff', '-', stdin=shown), ('', ''))
+        equal(tool('apply', '-', stdin=shown), ('', ''))
+    equal(in_force(), 1)
+    out, _ = apply(2)
+    equal(sorted(out.splitlines()), sorted([
+        '- admit.peers: 10.0.1.0/24', '- admit.peers: fd00:1::/32', '+ admit.peers: 10.0.2.0/24',
+        '+ admit.peers: fd00:2::/32', '- classes[training].rate: 11Mbit', '+ classes[training].rate: 12Mbit']))
+    text = sh('bpftool map dump pinned %s/active' % PINS)
+    for word in ('"rate_bytes_per_s": 1500000', '"name": "training"', '"RP_ACTION_DROP"'):
+        true(word in text, 'bpftool does not show ' + word)
+    tool('clean')
+    nothing()
+    true('clsact' not in sh('tc qdisc show dev v0'), 'clsact is left')
+    true('no policy' in tool('show', rc=1)[1], 'there is one still')
+
+
+def test_shows():
+    """Each show prints something, in text and as JSON."""
+    apply(1)
+    rows = json.loads(tool('-j', 'class', 'show')[0])
+    equal([(row['name'], row['default']) for row in rows], [('training', 'no'), ('bulk', 'yes')])
+    equal([(row['name'], row['class']) for row in json.loads(tool('-j', 'rule', 'show')[0])], [('mine', 'training')])
+    reasons = {row['reason']: row['verdict'] for row in json.loads(tool('-j', 'drop', 'show')[0])}
+    equal((reasons['rx_unknown_peer'], reasons['rx_unknown_qp']), ('drop', 'pass'))
+    for words in ('qp show', 'job show'):
+        equal(json.loads(tool('-j', *words.split())[0]), [], words)
+    rows = json.loads(tool('-j', 'status')[0])
+    equal({row['netdevice'] for row in rows}, {'v0', 'v1', '-'})
+    equal({row['by'] for row in rows}, {'rocepath'})
+    for words in ('class show', 'rule show', 'drop show', 'drop show all', 'status'):
+        true(tool(*words.split())[0].count('\n') > 1, words)
+    tool('clean')
+
+
+def test_numbers():
+    """A class keeps its number while it keeps its name, wherever it stands in the file."""
+    apply(1)
+    before = {row['name']: row['id'] for row in json.loads(tool('-j', 'class', 'show')[0])}
+    text = policy(1).replace('classes:\n', 'classes:\n  - {name: first}\n').replace('  - {name: bulk}\n', '') \
+                    .replace('default-class: bulk', 'default-class: first')
+    tool('apply', '-', stdin=text)
+    after = {row['name']: row['id'] for row in json.loads(tool('-j', 'class', 'show')[0])}
+    equal(after, {'training': before['training'], 'first': before['bulk']})
+    tool('clean')
+
+
+def test_foreign():
+    """What others have attached is not touched, and what they have taken is done without."""
+    sh('tc qdisc add dev v0 clsact')
+    for hook in ('ingress', 'egress'):
+        for priority, handle in ((1, 0x77), (2, 0x4791), (7, 1)):
+            sh("tc filter add dev v0 %s prio %d handle 0x%x bpf bytecode '1,6 0 0 4294967295,' da" % (
+                hook, priority, handle))
+    sh('ip link set dev v0 xdpdrv obj foreign.o sec xdp')
+    foreign = sorted(filters('v0'))
+    for number in range(3):
+        apply(number)
+        equal(sorted(f for f in filters('v0') if f[1] == 'direct'), foreign)
+        equal(xdp('v0'), 'foreign')
+        true(('ingress', 'admit_ingress') in ours('v0'), ours('v0'))
+    rows = json.loads(tool('-j', 'status')[0])
+    equal(sorted((row['hook'], row['by']) for row in rows if row['netdevice'] == 'v0' and row['hook'] == 'xdp'),
+          [('xdp', 'other')])
+    equal(len([row for row in rows if row['by'] == 'other']), 7)
+    sh('ip link set dev v0 xdp off')
+    apply(1)
+    attached()
+    true(xdp('v0') != 'foreign' and xdp('v0'), 'XDP is not used although it is free')
+    tool('clean')
+    equal(sorted(filters('v0')), foreign)
+    sh('tc qdisc del dev v0 clsact')
+
+
+def test_clsact_of_ours():
+    """A clsact that we made stays while others have filters in it."""
+    apply(1)
+    sh("tc filter add dev v0 ingress prio 9 bpf bytecode '1,6 0 0 4294967295,' da")
+    tool('clean')
+    equal(filters('v0'), [('ingress', 'direct')])
+    nothing()
+    sh('tc qdisc del dev v0 clsact')
+
+
+def test_reloads():
+    """After many reloads there is one program for each hook, one policy, and its peers only."""
+    for number in range(RELOADS):
+        apply(number % 7)
+    for device in ('v0', 'v1'):
+        attached(device)
+    equal(in_force(), (RELOADS - 1) % 7)
+    equal(len(peers()), 1)
+    tool('clean')
+    nothing()
+
+
+def test_together():
+    """Tools that run at the same time do not disturb each other."""
+    jobs = [subprocess.Popen([TOOL, 'apply', '-'], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL,
+                             stderr=subprocess.PIPE, text=True) for _ in range(6)]
+    for number, job in enumerate(jobs):
+        job.stdin.write(policy(number))
+        job.stdin.close()
+    for job in jobs:
+        equal(job.wait(120), 0, job.stderr.read())
+        job.stderr.close()
+    true(in_force() in range(6), in_force())
+    attached()
+    equal(len(peers()), 1)
+    tool('clean')
+
+
+def killed_after(number, seconds):
+    """Start to apply a policy, and kill the tool."""
+    with subprocess.Popen([TOOL, 'apply', '-'], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL,
+                          stderr=subprocess.DEVNULL, text=True) as job:
+        job.stdin.write(policy(number))
+        job.stdin.close()
+        time.sleep(seconds)
+        job.send_signal(signal.SIGKILL)
+        job.wait(60)
+
+
+def took(number):
+    """How long it takes to apply a policy, in seconds."""
+    begun = time.monotonic()
+    apply(number)
+    return time.monotonic() - begun
+
+
+def test_killed():
+    """Killed at any moment it leaves the old policy or the new; the next one mends what is left."""
+    first = took(1)
+    again = took(2)
+    seen = set()
+    for i in range(KILLS):
+        before, fresh = in_force(), i % 3 == 0
+        if fresh:
+            tool('clean')
+            before = None
+        new = 3 + i % 5 + (3 + i % 5 == before)
+        killed_after(new, (first if fresh else again) * 1.1 * i / KILLS)
+        after = in_force()
+        true(after in (before, new), 'neither the old (%s) nor the new (%s): %s' % (before, new, after))
+        seen.add((fresh, after == new))
+        apply(1)
+        for device in ('v0', 'v1'):
+            attached(device)
+        equal(len(peers()), 1)
+        left = [name for name in os.listdir(PINS) if name in ('stage', 'next')]
+        equal(left, [])
+        equal(len([name for name in os.listdir(PINS) if name.startswith('programs-')]), 1)
+    print('# killed: %s' % sorted(seen))
+    tool('clean')
+    nothing()
+    true('clsact' not in sh('tc qdisc show dev v0'), 'clsact is left')
+
+
+def test_failure():
+    """A policy that cannot be applied leaves the old one whole."""
+    apply(1)
+    sh('ip link add v9 type veth peer name w9')
+    sh('tc qdisc add dev v9 ingress')
+    before = sh('tc filter show dev v0 ingress; tc filter show dev v0 egress; find %s | sort' % PINS)
+    _, err = apply(2, rc=1)
+    true('v9 has an ingress qdisc' in err and 'tc qdisc del dev v9 ingress' in err and err.count('\n') == 1, err)
+    equal(in_force(), 1)
+    equal(len(peers()), 1)
+    equal(sh('tc filter show dev v0 ingress; tc filter show dev v0 egress; find %s | sort' % PINS), before)
+    equal(ours('v9'), set())
+    tool('clean')
+    apply(2, rc=1)
+    nothing()
+    true('clsact' not in sh('tc qdisc show dev v0'), 'clsact is left')
+    true('qdisc ingress' in sh('tc qdisc show dev v9'), 'the ingress qdisc has gone')
+    sh('ip link del v9')
+
+
+def test_other_version():
+    """Maps of another layout are replaced when a policy is applied, and not before."""
+    apply(1)
+    os.unlink(PINS + '/qps')
+    sh('bpftool map create %s/qps type hash key 8 value 12 entries 4 name qps' % PINS)
+    _, err = tool('qp', 'show', rc=1)
+    true('another version' in err and 'apply it again' in err, err)
+    attached()
+    out, _ = apply(2)
+    true('- classes[training].rate: 11Mbit' in out, 'the policy before is not known: ' + out)
+    equal(in_force(), 2)
+    attached()
+    tool('clean')
+    nothing()
+    true('clsact' not in sh('tc qdisc show dev v0'), 'it was forgotten that clsact is ours')
+
+
+def trying(seconds, **kwargs):
+    """Start `try` of policy 2."""
+    with open('two.yaml', 'w', encoding='utf-8') as file:
+        file.write(policy(2))
+    return subprocess.Popen([TOOL, 'try', 'two.yaml', '--timeout', str(seconds)], stdin=subprocess.PIPE,
+                            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, **kwargs)
+
+
+def wait_for(number, seconds=10):
+    """Wait until a policy is in force."""
+    end = time.monotonic() + seconds
+    while in_force(maps=False) != number:
+        true(time.monotonic() < end, '%s is not in force, but %s' % (number, in_force(maps=False)))
+        time.sleep(0.02)
+
+
+def test_try():
+    """try goes back by itself; not when it is confirmed; also when it, or its terminal, dies."""
+    apply(1)
+    with trying(1) as job:
+        wait_for(2)
+        equal(job.wait(20), 1)
+    equal(in_force(), 1)
+    with trying(60) as job:
+        wait_for(2)
+        job.stdin.write(b'\n')
+        job.stdin.flush()
+        equal(job.wait(20), 0)
+    equal(in_force(), 2)
+    apply(1)
+    with trying(60) as job:
+        wait_for(2)
+        job.stdin.close()
+        equal(job.wait(20), 1)
+    equal(in_force(), 1)
+    with trying(60) as job:
+        wait_for(2)
+        job.kill()
+        job.wait(20)
+    wait_for(1)
+    tool('clean')
+    with trying(1) as job:
+        wait_for(2)
+        equal(job.wait(20), 1)
+    nothing()
+
+
+def test_run():
+    """run attaches the policy to netdevices that come later, within a second, and ends cleanly."""
+    with open('one.yaml', 'w', encoding='utf-8') as file:
+        file.write(policy(1))
+    with tempfile.TemporaryDirectory() as directory:
+        listener = subprocess.Popen(
+            ['python3', '-c', 'import socket,sys\ns=socket.socket(socket.AF_UNIX,socket.SOCK_DGRAM)\n'
+             's.bind(sys.argv[1])\nprint("bound",flush=True)\nfor _ in range(2): print(s.recv(99).decode(),flush=True)',
+             directory + '/notify'], stdout=subprocess.PIPE, text=True)
+        equal(listener.stdout.readline(), 'bound\n')
+        with subprocess.Popen([TOOL, 'run', 'one.yaml'], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                              env=dict(os.environ, NOTIFY_SOCKET=directory + '/notify')) as job:
+            equal(listener.stdout.readline(), 'READY=1\n')
+            sh('ip link add v7 type veth peer name w7')
+            begun = time.monotonic()
+            while ours('v7') - {('ingress', 'admit_ingress')} != OURS:
+                true(time.monotonic() - begun < 1, 'not within a second: %s' % filters('v7'))
+                time.sleep(0.02)
+            print('# a netdevice has the policy after %.2f s' % (time.monotonic() - begun))
+            sh('ip link del v7')
+            with open('one.yaml', 'w', encoding='utf-8') as file:
+                file.write(policy(4))
+            job.send_signal(signal.SIGHUP)
+            wait_for(4)
+            job.terminate()
+            equal(job.wait(20), 0)
+        listener.terminate()
+        listener.wait()
+        listener.stdout.close()
+    equal(in_force(), 4)
+    attached()
+    apply(4)
+    rows = json.loads(sh('bpftool -j map dump pinned %s/ports' % PINS))
+    equal(sorted(row['formatted']['value']['name'] for row in rows), ['v0', 'v1'])
+    tool('clean')
+
+
+def test_large_mtu():
+    """Attaching works, or tc is used, at any MTU."""
+    for mtu in (1500, 3498, 4200, 9000):
+        sh('ip link set v0 mtu %d; ip link set w0 mtu %d' % (mtu, mtu))
+        apply(1)
+        attached()
+        tool('clean')
+    sh('ip link set v0 mtu 1500; ip link set w0 mtu 1500')
+
+
+def test_no_privilege():
+    """Without privilege it says so, in one line."""
+    done = subprocess.run(['setpriv', '--reuid', '65534', '--clear-groups', TOOL, 'apply', '-'], input=policy(1),
+                          capture_output=True, timeout=60, check=False, text=True)
+    true(done.returncode == 1 and 'run it as root' in done.stderr, done.stderr)
+    equal(done.stderr.count('\n'), 1)
+
+
+TESTS = [test_apply, test_shows, test_numbers, test_foreign, test_clsact_of_ours, test_reloads, test_together,
+         test_killed, test_failure, test_other_version, test_try, test_run, test_large_mtu,
+         test_no_privilege]
+
+
+def inside():
+    """Run all tests, in namespaces of their own; KTAP to stdout."""
+    sh('mount -t bpf bpf /sys/fs/bpf; mount -t tmpfs tmpfs /run; ip link set lo up')
+    for i in range(2):
+        sh('ip link add v%d type veth peer name w%d; ip link set v%d up; ip link set w%d up' % (i, i, i, i))
+    failed = 0
+    wanted = [test for test in TESTS if not sys.argv[2:] or any(word in test.__name__ for word in sys.argv[2:])]
+    print('1..%d' % len(wanted))
+    with tempfile.TemporaryDirectory() as directory:
+        os.chdir(directory)
+        with open('foreign.c', 'w', encoding='ascii') as file:
+            file.write(FOREIGN)
+        sh('clang -O2 -g -target bpf -idirafter /usr/include/$(gcc -dumpmachine) -c foreign.c -o foreign.o')
+        for number, test in enumerate(wanted, 1):
+            try:
+                test()
+                print('ok %d %s' % (number, test.__name__))
+            except (AssertionError, Failed, LookupError, TypeError, ValueError, OSError,
+                    subprocess.SubprocessError) as error:
+                failed += 1
+                print('# %s' % str(error).replace('\n', '\n# '))
+                print('not ok %d %s' % (number, test.__name__))
+                subprocess.run([TOOL, 'clean'], stderr=subprocess.DEVNULL, check=False)
+            sys.stdout.flush()
+        os.chdir('/')
+    return 1 if failed else 0
+
+
+def main():
+    """Build the tool, and go into namespaces."""
+    if sys.argv[1:2] == ['--inside']:
+        return inside()
+    print('KTAP version 1')
+    if os.geteuid():
+        print('1..0 # SKIP it needs root')
+        return 4
+    if subprocess.run(['unshare', '-n', '-m', 'mount', '-t', 'bpf', 'bpf', '/sys/fs/bpf'], stderr=subprocess.DEVNULL,
+                      check=False).returncode:
+        print('1..0 # SKIP BPF or namespaces are not permitted here')
+        return 4
+    if 'ROCEPATH_TOOL' not in os.environ:
+        subprocess.run(['make', '-s', '-C', ROOT + '/user', 'O=' + OUT, 'SAN=1'], check=True, stdout=sys.stderr)
+    sys.stdout.flush()
+    return subprocess.run(['unshare', '-n', '-m', sys.executable, __file__, '--inside', *sys.argv[1:]],
+                          check=False).returncode
+
+
+if __name__ == '__main__':
+    sys.exit(main())

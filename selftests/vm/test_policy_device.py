@@ -1,0 +1,171 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0
+"""Policies and the module: devices, ports, keys and schedulers of a policy file; ports that come later; bonds.
+
+      rp0         far (a namespace)
+       |  p0 ------ l0
+       |- p1 ------ l1
+       '- p2 ------ l2   comes later
+"""
+
+import re
+import sys
+import time
+
+from lab import ksft
+from rocepath_lab import KEY, port, rocepath_lab, show
+
+POLICY = '''version: 1
+devices:
+  - name: rp0
+    ports: [p0, {name: p1, weight: 3}, p2]
+    addresses: [10.0.0.1/24, "fd00::1/64"]
+    scheduler: spray
+    evs: 8
+    gap-floor: 2ms
+    key: {id: 7, secret-file: /tmp/secret}
+classes:
+  - {name: bulk, scheduler: flow}
+  - {name: training}
+default-class: training
+rules:
+  - {name: b, match: {uid: 7}, class: bulk}
+'''
+
+
+def apply(m, text, check=True):
+    """Apply a policy."""
+    m.put(text.encode(), '/tmp/policy.yaml')
+    return m.run('rocepath apply /tmp/policy.yaml', timeout=120, check=check)
+
+
+def wire(m, number):
+    """A port that may come."""
+    m.run('ip link add p%d type veth peer name l%d netns far && ip -n far link set l%d up' % ((number,) * 3))
+
+
+def attached(m, device):
+    """What of ours is attached to a netdevice: (hook, program)."""
+    return {(row['hook'], row['name']) for row in m.json('rocepath -j status')
+            if row['netdevice'] == device and row['by'] == 'rocepath'}
+
+
+def admits(found):
+    """Admission, in one of its two ways."""
+    return {('xdp', 'admit'), ('xdp', 'admit_linear'), ('tc ingress', 'admit_ingress')} & found
+
+
+def devices(m):
+    """apply makes the device with all that belongs to it; the same again changes nothing."""
+    m.put(KEY.encode() + b'\n', '/tmp/secret', 0o600)
+    job = apply(m, POLICY)
+    ksft.isin('there is no netdevice p2', job.err)
+    row = show(m, 'device')[0]
+    ksft.eq((row['name'], row['scheduler'], row['evs'], row['gap_floor_us'], row['mark_mask']),
+            ('rp0', 'spray', 8, 2000, 0x3f00))
+    ksft.eq({p['name']: p['weight'] for p in show(m, 'port')}, {'p0': 1, 'p1': 3})
+    ksft.eq([(k['id'], k['active']) for k in show(m, 'key', 'rp0')], [(7, True)])
+    ksft.isin('10.0.0.1/24', m.run('ip addr show rp0').out)
+    ksft.isin('fd00::1/64', m.run('ip addr show rp0').out)
+    classes = {c['name']: c['id'] for c in m.json('rocepath -j class show')}
+    ksft.eq(m.json('rocepath -j class show dev rp0'), [
+        {'device': 'rp0', 'id': classes['bulk'], 'scheduler': 'flow'}])
+    ksft.eq(attached(m, 'rp0'), {('tc ingress', 'ingress'), ('tc egress', 'egress')})
+    for name in ('p0', 'p1'):
+        found = attached(m, name)
+        ksft.eq(len(admits(found)), 1, found)
+        ksft.eq(found - admits(found), {('tc egress', 'port_egress'), ('qdisc', 'fq')})
+    ksft.eq(apply(m, POLICY).out, '')
+    ksft.eq(show(m, 'device')[0]['instance'], row['instance'])
+    job = apply(m, POLICY.replace(', {name: p1, weight: 3}', '').replace(', scheduler: flow', ''))
+    ksft.isin('- devices[rp0].ports[p1].name: p1', job.out)
+    ksft.eq([p['name'] for p in show(m, 'port')], ['p0'])
+    ksft.eq(attached(m, 'p1'), set())
+    ksft.eq(m.json('rocepath -j class show dev rp0'), [])
+    m.run('rocepath clean')
+    ksft.eq([d['name'] for d in show(m, 'device')], ['rp0'])
+    m.run('ip link del rp0')
+
+
+def failure(m):
+    """What cannot be made leaves the old policy whole, and no device behind."""
+    job = apply(m, POLICY.replace('/tmp/secret', '/nonexistent'), check=False)
+    ksft.eq(job.rc, 1)
+    ksft.isin('/nonexistent: No such file', job.err)
+    ksft.eq(show(m, 'device'), [])
+    ksft.true('no policy is in force' in m.run('rocepath show', check=False).err)
+    apply(m, POLICY)
+    before = m.run('rocepath show; rocepath device show rp0 | grep -v held; rocepath status').out
+    more = POLICY.replace('evs: 8', 'evs: 16').replace('classes:', '  - {name: rp1, ports: [p1]}\nclasses:')
+    ksft.eq(apply(m, more.replace(', {name: p1, weight: 3}', '').replace('[p1]', '[p1], evs: 3')
+                  .replace('{name: rp1', '{name: far0'), check=False).rc, 0)
+    m.run('ip link del far0')
+    apply(m, POLICY)
+    wrong = POLICY.replace('evs: 8', 'evs: 16').replace('classes:', '  - {name: l9}\nclasses:')
+    m.run('ip link add l9 type dummy')
+    job = apply(m, wrong, check=False)
+    ksft.eq((job.rc, job.err.count('l9 is there, and is no rocepath device')), (1, 1), job.err)
+    after = m.run('rocepath show; rocepath device show rp0 | grep -v held; rocepath status').out
+    ksft.eq(re.sub(r'\s+', ' ', after), re.sub(r'\s+', ' ', before))
+    m.run('ip link del l9; rocepath clean; ip link del rp0')
+
+
+def late(m):
+    """`run` has hot-added ports and late devices within a second; it does not fight who takes them away."""
+    m.put(POLICY.encode(), '/tmp/policy.yaml')
+    job = m.spawn('exec rocepath run /tmp/policy.yaml')
+    m.poll(lambda: 'rp0' in [d['name'] for d in show(m, 'device')] and attached(m, 'p1'), why='it is applied')
+    m.run('sleep 1')
+    out = m.run('''ip link add p2 type veth peer name l2 netns far; ip -n far link set l2 up
+        begun=$(cut -d" " -f1 /proc/uptime)
+        until tc filter show dev p2 egress 2>/dev/null | grep -q port_egress; do sleep 0.05; done
+        echo $begun $(cut -d" " -f1 /proc/uptime)''').out.split()
+    took = float(out[1]) - float(out[0])
+    ksft.say('a port that was added has the policy after %.2f s' % took)
+    ksft.eq(port(m, 'p2')['weight'], 1)
+    ksft.le(took, 1)
+    m.run('ip link del rp0; ip link del p2')
+    time.sleep(1)
+    ksft.eq(show(m, 'device'), [])
+    m.run('ip link add rp0 type rocepath')
+    m.poll(lambda: {p['name'] for p in show(m, 'port')} == {'p0', 'p1'} and
+           ('tc egress', 'egress') in attached(m, 'rp0'), 10, 'the late device has the policy')
+    job.kill(15)
+    job.wait(check=False)
+    ksft.eq(attached(m, 'rp0'), {('tc ingress', 'ingress'), ('tc egress', 'egress')})
+    m.run('rocepath clean; ip link del rp0')
+
+
+def stacked(m):
+    """A bond, a VLAN on it, a team: tc on what has the address, admission and fq at the bottom."""
+    for kind in ('bond', 'team'):
+        m.run('ip link add top type %s; ip link set p0 down; ip link set p0 master top; ip link set p1 down; '
+              'ip link set p1 master top; ip link set top up; ip link add link top name top.184 type vlan id 184; '
+              'ip link set top.184 up' % kind)
+        apply(m, 'version: 1\ninterfaces: [top.184]\n')
+        ksft.eq(attached(m, 'top.184'), {('tc ingress', 'ingress'), ('tc egress', 'egress')}, kind)
+        ksft.eq(attached(m, 'top'), set(), kind)
+        for name in ('p0', 'p1'):
+            found = attached(m, name)
+            ksft.eq(len(admits(found)), 1, '%s: %s' % (kind, found))
+            ksft.eq(found - admits(found), {('qdisc', 'fq')}, kind)
+        m.run('rocepath clean; ip link del top.184; ip link del top')
+        ksft.eq(m.run('tc qdisc show dev p0').out.count('clsact'), 0)
+
+
+TESTS = [devices, failure, late, stacked]
+
+
+def main():
+    """One machine for all tests."""
+    with rocepath_lab() as lab:
+        m = lab.machine('policy', nics=0)
+        lab.start()
+        m.run('modprobe rocepath; ip netns add far')
+        for number in (0, 1):
+            wire(m, number)
+        return ksft.run(TESTS, (m,), lab)
+
+
+if __name__ == '__main__':
+    sys.exit(main())

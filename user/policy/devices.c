@@ -1,0 +1,374 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What is there already is left as it is, so that applying a policy again does not
+ * disturb anybody. A device that a policy no longer names stays: QPs may be on it.
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "../attrs.h"
+#include "../key.h"
+#include "devices.h"
+
+/* of each key of a device that is a setting */
+static const uint16_t settings[RP_KEY_DEVICE_KEYS] = {
+	[RP_KEY_DEVICE_SCHEDULER] = ROCEPATH_A_DEVICE_SCHEDULER,
+	[RP_KEY_DEVICE_ENTROPY] = ROCEPATH_A_DEVICE_ENTROPY,
+	[RP_KEY_DEVICE_EVS] = ROCEPATH_A_DEVICE_EVS,
+	[RP_KEY_DEVICE_GAP_TIMEOUT] = ROCEPATH_A_DEVICE_GAP_TIMEOUT_US,
+	[RP_KEY_DEVICE_GAP_FLOOR] = ROCEPATH_A_DEVICE_GAP_FLOOR_US,
+	[RP_KEY_DEVICE_GAP_CEILING] = ROCEPATH_A_DEVICE_GAP_CEILING_US,
+	[RP_KEY_DEVICE_REORDER_DEPTH] = ROCEPATH_A_DEVICE_REORDER_DEPTH,
+	[RP_KEY_DEVICE_REORDER_FLOW_BYTES] = ROCEPATH_A_DEVICE_REORDER_FLOW_BYTES,
+	[RP_KEY_DEVICE_REORDER_BYTES] = ROCEPATH_A_DEVICE_REORDER_BYTES,
+	[RP_KEY_DEVICE_PEERS_MAX] = ROCEPATH_A_DEVICE_PEERS_MAX,
+	[RP_KEY_DEVICE_HELLO_INTERVAL] = ROCEPATH_A_DEVICE_HELLO_INTERVAL_MS,
+	[RP_KEY_DEVICE_HOLDDOWN] = ROCEPATH_A_DEVICE_HOLDDOWN_MS,
+	[RP_KEY_DEVICE_HOLDDOWN_MAX] = ROCEPATH_A_DEVICE_HOLDDOWN_MAX_MS,
+	[RP_KEY_DEVICE_MARK_MASK] = ROCEPATH_A_DEVICE_MARK_MASK,
+};
+
+/*
+ * all that is needed on the way; @links is read again after a device was made; @made: NULL when the
+ * policy is in force already, and only ports that came since are to be added
+ */
+struct change {
+	struct rp_made *made;
+	struct rp_rtnl *rtnl;
+	struct rp_nl *nl;
+	struct rp_links links;
+	const struct rp_spec *before;
+	const struct rp_spec *spec;
+	const struct rp_policy *policy;
+};
+
+static int complain(const struct rp_error *error)
+{
+	rp_complain("%s", error->text);
+	return -1;
+}
+
+static int read_links(struct change *c)
+{
+	struct rp_error error;
+
+	rp_links_drop(&c->links);
+	return rp_links_read(c->rtnl, &c->links, &error) ? complain(&error) : 0;
+}
+
+static const struct rp_link_info *make_device(struct change *c, const char *name)
+{
+	const struct rp_link_info *link = rp_links_name(&c->links, name);
+	struct rp_error error;
+
+	if (link && strcmp(link->kind, "rocepath")) {
+		rp_complain("%s is there, and is no rocepath device: give the device another name",
+			    name);
+		return NULL;
+	}
+	if (link)
+		return link;
+	if (rp_link_make(c->rtnl, name, "rocepath", &error)) {
+		complain(&error);
+		return NULL;
+	}
+	if (read_links(c))
+		return NULL;
+	link = rp_links_name(&c->links, name);
+	if (link && c->made->count < RP_DEVICES_MAX)
+		c->made->ifindex[c->made->count++] = link->ifindex;
+	return link;
+}
+
+static int open_family(struct change *c)
+{
+	struct rp_error error;
+
+	if (!c->nl)
+		c->nl = rp_nl_new(&error);
+	return c->nl ? 0 : complain(&error);
+}
+
+static int submit(struct change *c, const char *subject)
+{
+	int err = rp_nl_do(c->nl, NULL, NULL);
+
+	return err ? rp_nl_explain(c->nl, err, NULL, subject), -1 : 0;
+}
+
+static void put_setting(struct nlmsghdr *nlh, const struct rp_key *key, uint16_t attr,
+			const void *device)
+{
+	const void *field = rp_field_of(device, key);
+
+	if (key->kind == RP_KIND_INTERFACE)
+		mnl_attr_put_strz(nlh, attr, *(char *const *)field);
+	else
+		mnl_attr_put_u32(nlh, attr, *(const uint64_t *)field);
+}
+
+static int set_device(struct change *c, const struct rp_spec_device *device, int ifindex)
+{
+	const struct rp_schema *schema = rp_spec_schema.keys[RP_KEY_POLICY_DEVICES].map;
+	struct nlmsghdr *nlh = rp_nl_request(c->nl, ROCEPATH_CMD_DEVICE_SET);
+
+	mnl_attr_put_u32(nlh, ROCEPATH_A_DEVICE_IFINDEX, ifindex);
+	for (unsigned int i = RP_KEY_DEVICE_SETTINGS; i < RP_KEY_DEVICE_KEYS; i++)
+		if (rp_given(device, i))
+			put_setting(nlh, &schema->keys[i], settings[i], device);
+	if (!rp_given(device, RP_KEY_DEVICE_MARK_MASK))
+		mnl_attr_put_u32(nlh, ROCEPATH_A_DEVICE_MARK_MASK, c->policy->mark_mask);
+	return submit(c, device->name);
+}
+
+static int add_port(struct change *c, const struct rp_spec_port *port, int device)
+{
+	const struct rp_link_info *link = rp_links_name(&c->links, port->name);
+	struct rp_error error;
+	struct nlmsghdr *nlh;
+
+	if (!link)
+		return 0;	/* it may come later */
+	if (link->master && link->master != device) {
+		const struct rp_link_info *master = rp_links_index(&c->links, link->master);
+
+		rp_complain("%s is a port of %s; take it out: ip link set %s nomaster", port->name,
+			    master ? master->name : "something else", port->name);
+		return -1;
+	}
+	if (!link->master && rp_link_set_master(c->rtnl, link->ifindex, device, &error))
+		return complain(&error);
+	if (!link->up && rp_link_set_up(c->rtnl, link->ifindex, &error))
+		return complain(&error);
+	if (!rp_given(port, RP_KEY_PORT_WEIGHT) || (!c->made && link->master))
+		return 0;
+	nlh = rp_nl_request(c->nl, ROCEPATH_CMD_PORT_SET);
+	mnl_attr_put_u32(nlh, ROCEPATH_A_PORT_IFINDEX, link->ifindex);
+	mnl_attr_put_u32(nlh, ROCEPATH_A_PORT_WEIGHT, port->weight);
+	return submit(c, port->name);
+}
+
+static int add_ports(struct change *c, const struct rp_spec_device *device, int ifindex)
+{
+	const struct rp_spec_port *ports = device->ports.items;
+
+	for (unsigned int i = 0; i < device->ports.count; i++)
+		if (add_port(c, &ports[i], ifindex))
+			return -1;
+	return 0;
+}
+
+struct key_search {
+	uint32_t device;
+	uint8_t id;
+	bool found;
+};
+
+static int match_key(const struct nlmsghdr *nlh, void *data)
+{
+	struct key_search *search = data;
+	struct rp_attrs attrs;
+
+	if (!rp_attrs_message(&rp_key_attrs, nlh, &attrs) &&
+	    rp_attr_number(&attrs, ROCEPATH_A_KEY_DEVICE) == search->device &&
+	    rp_attr_number(&attrs, ROCEPATH_A_KEY_ID) == search->id)
+		search->found = true;
+	return 0;
+}
+
+/* a key that is there may be in use, and need not be the active one: it stays as it is */
+static int set_key(struct change *c, const struct rp_spec_device *device, int ifindex)
+{
+	struct key_search search = { .device = ifindex, .id = device->key.id };
+	uint8_t secret[ROCEPATH_KEY_LEN];
+	struct nlmsghdr *nlh;
+	int err;
+
+	rp_nl_request(c->nl, ROCEPATH_CMD_KEY_GET);
+	err = rp_nl_dump(c->nl, match_key, &search);
+	if (err)
+		return rp_nl_explain(c->nl, err, NULL, device->name), -1;
+	if (search.found)
+		return 0;
+	if (rp_secret_read(device->key.file, secret))
+		return -1;
+	nlh = rp_nl_request(c->nl, ROCEPATH_CMD_KEY_SET);
+	mnl_attr_put_u32(nlh, ROCEPATH_A_KEY_DEVICE, ifindex);
+	mnl_attr_put_u8(nlh, ROCEPATH_A_KEY_ID, device->key.id);
+	mnl_attr_put(nlh, ROCEPATH_A_KEY_SECRET, sizeof(secret), secret);
+	explicit_bzero(secret, sizeof(secret));
+	err = submit(c, device->name);
+	rp_nl_forget(c->nl);
+	return err;
+}
+
+static const struct rp_spec_device *device_before(const struct change *c, const char *name)
+{
+	for (unsigned int i = 0; c->before && i < c->before->devices.count; i++)
+		if (!strcmp(rp_spec_device_at(c->before, i)->name, name))
+			return rp_spec_device_at(c->before, i);
+	return NULL;
+}
+
+static bool has_port(const struct rp_spec_device *device, const char *name)
+{
+	const struct rp_spec_port *ports = device->ports.items;
+
+	for (unsigned int i = 0; i < device->ports.count; i++)
+		if (!strcmp(ports[i].name, name))
+			return true;
+	return false;
+}
+
+/* those that the policy before named, and this one does not */
+static int release_ports(struct change *c, const struct rp_spec_device *device, int ifindex)
+{
+	const struct rp_spec_device *before = device_before(c, device->name);
+	const struct rp_spec_port *ports = before ? before->ports.items : NULL;
+	struct rp_error error;
+
+	for (unsigned int i = 0; before && i < before->ports.count; i++) {
+		const struct rp_link_info *link = rp_links_name(&c->links, ports[i].name);
+
+		if (!link || link->master != ifindex || has_port(device, ports[i].name))
+			continue;
+		if (rp_link_set_master(c->rtnl, link->ifindex, 0, &error))
+			return complain(&error);
+	}
+	return 0;
+}
+
+static const char *scheduler_of(const struct rp_spec *spec, const char *name)
+{
+	int i = spec ? rp_spec_class_index(spec, name) : -1;
+
+	return i < 0 ? NULL : rp_spec_class_at(spec, i)->scheduler;
+}
+
+/* a class that has none, or no longer, is scheduled as the device */
+static int set_schedulers(struct change *c, const struct rp_link_info *link)
+{
+	for (unsigned int i = 0; i < c->policy->class_count; i++) {
+		const char *name = c->policy->class[i].name;
+		const char *scheduler = scheduler_of(c->spec, name);
+		struct nlmsghdr *nlh;
+
+		if (!scheduler && !scheduler_of(c->before, name))
+			continue;
+		nlh = rp_nl_request(c->nl, ROCEPATH_CMD_CLASS_SET);
+		mnl_attr_put_u32(nlh, ROCEPATH_A_CLASS_DEVICE, link->ifindex);
+		mnl_attr_put_u32(nlh, ROCEPATH_A_CLASS_ID, i);
+		mnl_attr_put_strz(nlh, ROCEPATH_A_CLASS_SCHEDULER, scheduler ? scheduler : "");
+		if (submit(c, link->name))
+			return -1;
+	}
+	return 0;
+}
+
+static int apply_device(struct change *c, const struct rp_spec_device *device)
+{
+	const struct rp_link_info *link = make_device(c, device->name);
+	int ifindex, err;
+	struct rp_error error;
+	bool up;
+
+	if (!link || open_family(c))
+		return -1;
+	ifindex = link->ifindex;
+	up = link->up;
+	err = set_device(c, device, ifindex);
+	if (!err)
+		err = release_ports(c, device, ifindex);
+	if (!err)
+		err = add_ports(c, device, ifindex);
+	if (!err && device->key.file)
+		err = set_key(c, device, ifindex);
+	if (!err && !up && rp_link_set_up(c->rtnl, ifindex, &error))
+		err = complain(&error);
+	for (unsigned int i = 0; !err && i < device->addresses.count; i++)
+		if (rp_link_add_address(c->rtnl, ifindex, ((char **)device->addresses.items)[i],
+					&error))
+			err = complain(&error);
+	return err;
+}
+
+static int apply_devices(struct change *c)
+{
+	for (unsigned int i = 0; i < c->spec->devices.count; i++)
+		if (apply_device(c, rp_spec_device_at(c->spec, i)))
+			return -1;
+	/* those that somebody made by hand, too */
+	for (unsigned int i = 0; i < c->links.count; i++)
+		if (!strcmp(c->links.at[i].kind, "rocepath") &&
+		    (open_family(c) || set_schedulers(c, &c->links.at[i])))
+			return -1;
+	return 0;
+}
+
+/**
+ * rp_devices_apply() - make devices, ports, keys and schedulers as a policy says, or complain
+ * @rtnl: a socket
+ * @before: the policy in force, or NULL
+ * @spec: the policy
+ * @policy: the same, compiled
+ * @made: gets the devices that were not there
+ *
+ * Return: 0 or -1.
+ */
+int rp_devices_apply(struct rp_rtnl *rtnl, const struct rp_spec *before,
+		     const struct rp_spec *spec, const struct rp_policy *policy,
+		     struct rp_made *made)
+{
+	struct change c = {
+		.made = made, .rtnl = rtnl, .before = before, .spec = spec, .policy = policy,
+	};
+	int err = read_links(&c);
+
+	if (!err)
+		err = apply_devices(&c);
+	rp_links_drop(&c.links);
+	rp_nl_release(c.nl);
+	return err;
+}
+
+/**
+ * rp_devices_refresh() - add ports that came since the policy was applied, or complain
+ * @rtnl: a socket
+ * @spec: the policy in force
+ * @policy: the same, compiled
+ *
+ * A device that has gone is not made again: somebody may be about to unload the module.
+ *
+ * Return: 0 or -1.
+ */
+int rp_devices_refresh(struct rp_rtnl *rtnl, const struct rp_spec *spec,
+		       const struct rp_policy *policy)
+{
+	struct change c = { .rtnl = rtnl, .before = spec, .spec = spec, .policy = policy };
+	int err = read_links(&c);
+
+	for (unsigned int i = 0; !err && i < spec->devices.count; i++) {
+		const struct rp_spec_device *device = rp_spec_device_at(spec, i);
+		const struct rp_link_info *link = rp_links_name(&c.links, device->name);
+
+		if (!link || strcmp(link->kind, "rocepath"))
+			continue;
+		err = open_family(&c);
+		if (!err)
+			err = add_ports(&c, device, link->ifindex);
+	}
+	rp_links_drop(&c.links);
+	rp_nl_release(c.nl);
+	return err;
+}
+
+/**
+ * rp_devices_undo() - delete devices that were made for nothing
+ * @rtnl: a socket
+ * @made: the devices
+ */
+void rp_devices_undo(struct rp_rtnl *rtnl, const struct rp_made *made)
+{
+	for (unsigned int i = 0; i < made->count; i++)
+		rp_link_delete(rtnl, made->ifindex[i], NULL);
+}

@@ -1,0 +1,359 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * tc filters are known by their handle and the name of their program, and each is
+ * replaced in place: there is one of ours or none, whoever was killed when. They take
+ * the first priority that nobody uses in another way, to come before those of others.
+ * XDP is a pinned link, which ends with its pin. What others have on a hook is not
+ * touched.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include <arpa/inet.h>
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <linux/if_ether.h>
+#include <linux/if_link.h>
+#include <linux/pkt_sched.h>
+#include <sys/stat.h>
+
+#include "hooks.h"
+
+#define HANDLE 0x4791
+#define PRIORITY_ADMIT 1	/* at least: before the other one */
+#define PRIORITY_TRAFFIC 2
+#define PRIORITY_MAX 0xffff
+
+static int failed(const char *name, const char *what, int err, struct rp_error *error)
+{
+	rp_error_set(error, "%s: %s: %s", name, what, strerror(-err));
+	return err;
+}
+
+/**
+ * rp_port_state() - what was done to a netdevice
+ * @maps: the maps
+ * @ifindex: the netdevice
+ * @state: where it goes; zeros when nothing was
+ *
+ * Return: 0 or -ENOENT.
+ */
+int rp_port_state(const struct rp_maps *maps, uint32_t ifindex, struct rp_port_state *state)
+{
+	memset(state, 0, sizeof(*state));
+	return bpf_map_lookup_elem(maps->fd[RP_MAP_PORTS], &ifindex, state) ? -errno : 0;
+}
+
+/**
+ * rp_port_remember() - write down what is about to be done to a netdevice
+ * @maps: the maps
+ * @ifindex: the netdevice
+ * @state: what
+ * @error: why not
+ *
+ * Return: 0 or a negative error number.
+ */
+int rp_port_remember(const struct rp_maps *maps, uint32_t ifindex,
+		     const struct rp_port_state *state, struct rp_error *error)
+{
+	if (!bpf_map_update_elem(maps->fd[RP_MAP_PORTS], &ifindex, state, BPF_ANY))
+		return 0;
+	return failed(state->name, "too many netdevices", -errno, error);
+}
+
+static const struct rp_qdisc *clsact_of(const struct rp_qdiscs *qdiscs, int ifindex)
+{
+	for (unsigned int i = 0; i < qdiscs->count; i++)
+		if (qdiscs->at[i].ifindex == ifindex && qdiscs->at[i].parent == TC_H_CLSACT)
+			return &qdiscs->at[i];
+	return NULL;
+}
+
+/* it is written down first: who is killed in between leaves a clsact that will be removed */
+static int make_clsact(const struct rp_qdiscs *qdiscs, const struct rp_hook *hook,
+		       const struct rp_maps *maps, struct rp_port_state *state,
+		       struct rp_error *error)
+{
+	LIBBPF_OPTS(bpf_tc_hook, tc, .ifindex = hook->ifindex,
+		    .attach_point = BPF_TC_INGRESS | BPF_TC_EGRESS);
+	const struct rp_qdisc *there = clsact_of(qdiscs, hook->ifindex);
+	int err;
+
+	if (there && strcmp(there->kind, "clsact")) {
+		rp_error_set(error,
+			     "%s has an ingress qdisc, which leaves no room for clsact; remove it: tc qdisc del dev %s ingress",
+			     hook->name, hook->name);
+		return -EBUSY;
+	}
+	if (there)
+		return 0;
+	state->flags |= RP_PORT_CLSACT_OURS;
+	err = rp_port_remember(maps, hook->ifindex, state, error);
+	if (err)
+		return err;
+	err = bpf_tc_hook_create(&tc);
+	return err && err != -EEXIST ? failed(hook->name, "clsact", err, error) : 0;
+}
+
+static bool has_name(uint32_t id, const char *name)
+{
+	int fd = bpf_prog_get_fd_by_id(id);
+	struct bpf_prog_info info = { 0 };
+	u32 len = sizeof(info);
+	bool same;
+
+	if (fd < 0)
+		return false;
+	same = !bpf_obj_get_info_by_fd(fd, &info, &len) && !strcmp(info.name, name);
+	close(fd);
+	return same;
+}
+
+static const struct rp_filter *find_filter(const struct rp_filters *filters, bool egress,
+					   enum rp_program program)
+{
+	for (unsigned int i = 0; i < filters->count; i++) {
+		const struct rp_filter *filter = &filters->at[i];
+
+		if (filter->egress == egress && filter->handle == HANDLE && filter->program &&
+		    has_name(filter->program, rp_program_names[program]))
+			return filter;
+	}
+	return NULL;
+}
+
+/* filters of one kind and protocol may share a priority, if they have different handles */
+static bool is_taken(const struct rp_filters *filters, bool egress, uint32_t priority)
+{
+	for (unsigned int i = 0; i < filters->count; i++) {
+		const struct rp_filter *filter = &filters->at[i];
+
+		if (filter->egress == egress && filter->priority == priority &&
+		    (filter->handle == HANDLE || strcmp(filter->kind, "bpf") ||
+		     filter->protocol != htons(ETH_P_ALL)))
+			return true;
+	}
+	return false;
+}
+
+static int attach_tc(struct rp_rtnl *rtnl, const struct rp_hook *hook, bool egress,
+		     uint32_t priority, const struct rp_programs *programs,
+		     enum rp_program program, struct rp_error *error)
+{
+	LIBBPF_OPTS(bpf_tc_hook, tc, .ifindex = hook->ifindex,
+		    .attach_point = egress ? BPF_TC_EGRESS : BPF_TC_INGRESS);
+	LIBBPF_OPTS(bpf_tc_opts, opts, .handle = HANDLE, .prog_fd = programs->fd[program]);
+	struct rp_filters filters = { 0 };
+	const struct rp_filter *there;
+	int err = rp_filters_read(rtnl, hook->ifindex, &filters, error);
+
+	if (err)
+		return err;
+	there = find_filter(&filters, egress, program);
+	if (there) {
+		opts.priority = there->priority;
+		opts.flags = BPF_TC_F_REPLACE;
+	} else {
+		while (priority < PRIORITY_MAX && is_taken(&filters, egress, priority))
+			priority++;
+		opts.priority = priority;
+	}
+	if (!there || there->program != programs->id[program])
+		err = bpf_tc_attach(&tc, &opts);
+	rp_filters_drop(&filters);
+	return err ? failed(hook->name, rp_program_names[program], err, error) : 0;
+}
+
+static void detach_tc(struct rp_rtnl *rtnl, int ifindex, bool egress, enum rp_program program)
+{
+	LIBBPF_OPTS(bpf_tc_hook, tc, .ifindex = ifindex,
+		    .attach_point = egress ? BPF_TC_EGRESS : BPF_TC_INGRESS);
+	LIBBPF_OPTS(bpf_tc_opts, opts, .handle = HANDLE);
+	struct rp_filters filters = { 0 };
+	const struct rp_filter *there;
+
+	if (!rp_filters_read(rtnl, ifindex, &filters, NULL)) {
+		there = find_filter(&filters, egress, program);
+		if (there) {
+			opts.priority = there->priority;
+			bpf_tc_detach(&tc, &opts);
+		}
+	}
+	rp_filters_drop(&filters);
+}
+
+static void link_path(int ifindex, char *path)
+{
+	snprintf(path, RP_PATH_LEN, RP_PIN_DIR "/links/admit-%d", ifindex);
+}
+
+static bool is_attached(int fd, uint32_t program, int ifindex)
+{
+	struct bpf_link_info info = { 0 };
+	u32 len = sizeof(info);
+
+	return fd >= 0 && !bpf_obj_get_info_by_fd(fd, &info, &len) && info.prog_id == program &&
+	       (int)info.xdp.ifindex == ifindex;
+}
+
+/* a link whose netdevice has gone is of no more use */
+static int open_link(int ifindex, const char *path)
+{
+	struct bpf_link_info info = { 0 };
+	u32 len = sizeof(info);
+	int fd = bpf_obj_get(path);
+
+	if (fd < 0 || (!bpf_obj_get_info_by_fd(fd, &info, &len) &&
+		       (int)info.xdp.ifindex == ifindex))
+		return fd;
+	close(fd);
+	unlink(path);
+	return -1;
+}
+
+static int attach_xdp_program(int ifindex, int link, const char *path, int program)
+{
+	LIBBPF_OPTS(bpf_link_create_opts, opts, .flags = XDP_FLAGS_DRV_MODE);
+	int err;
+
+	if (program < 0)
+		return -ENOENT;
+	if (link >= 0)
+		return bpf_link_update(link, program, NULL) ? -errno : 0;
+	link = bpf_link_create(program, ifindex, BPF_XDP, &opts);
+	if (link < 0)
+		return -errno;
+	err = bpf_obj_pin(link, path) ? -errno : 0;
+	close(link);
+	return err;
+}
+
+/* the link of a netdevice is found by its number: the pins are of one network namespace */
+static int attach_xdp(const struct rp_hook *hook, const struct rp_programs *programs)
+{
+	char path[RP_PATH_LEN];
+	int link, err;
+
+	mkdir(RP_PIN_DIR "/links", 0700);
+	link_path(hook->ifindex, path);
+	link = open_link(hook->ifindex, path);
+	if (is_attached(link, programs->id[RP_PROGRAM_ADMIT], hook->ifindex) ||
+	    is_attached(link, programs->id[RP_PROGRAM_ADMIT_LINEAR], hook->ifindex)) {
+		close(link);
+		return 0;
+	}
+	err = attach_xdp_program(hook->ifindex, link, path, programs->fd[RP_PROGRAM_ADMIT]);
+	if (err)
+		err = attach_xdp_program(hook->ifindex, link, path,
+					 programs->fd[RP_PROGRAM_ADMIT_LINEAR]);
+	if (link >= 0)
+		close(link);
+	if (err)
+		unlink(path);
+	return err;
+}
+
+static int attach_admit(struct rp_rtnl *rtnl, const struct rp_hook *hook,
+			const struct rp_programs *programs, const struct rp_maps *maps,
+			struct rp_port_state *state, struct rp_error *error)
+{
+	int err = attach_xdp(hook, programs);
+
+	state->flags &= ~(RP_PORT_ADMIT_XDP | RP_PORT_ADMIT_TC);
+	if (!err) {
+		detach_tc(rtnl, hook->ifindex, false, RP_PROGRAM_ADMIT_INGRESS);
+		state->flags |= RP_PORT_ADMIT_XDP;
+	} else {
+		/* taken by somebody, or none in this driver: then tc does it, a little later */
+		err = attach_tc(rtnl, hook, false, PRIORITY_ADMIT, programs,
+				RP_PROGRAM_ADMIT_INGRESS, error);
+		if (err)
+			return err;
+		state->flags |= RP_PORT_ADMIT_TC;
+	}
+	return rp_port_remember(maps, hook->ifindex, state, error);
+}
+
+/**
+ * rp_hook_attach() - attach the programs that a netdevice has to have
+ * @rtnl: a socket
+ * @qdiscs: all that there are
+ * @hook: the netdevice and its roles
+ * @programs: the programs
+ * @maps: the maps
+ * @error: why not
+ *
+ * Return: 0 or a negative error number.
+ */
+int rp_hook_attach(struct rp_rtnl *rtnl, const struct rp_qdiscs *qdiscs,
+		   const struct rp_hook *hook, const struct rp_programs *programs,
+		   const struct rp_maps *maps, struct rp_error *error)
+{
+	struct rp_port_state state;
+	int err;
+
+	rp_port_state(maps, hook->ifindex, &state);
+	snprintf(state.name, sizeof(state.name), "%s", hook->name);
+	err = rp_port_remember(maps, hook->ifindex, &state, error);
+	if (!err)
+		err = make_clsact(qdiscs, hook, maps, &state, error);
+	/* in this order: ingress makes CNPs by sending what egress then makes one */
+	if (!err && hook->roles & RP_ROLE_TRAFFIC)
+		err = attach_tc(rtnl, hook, true, PRIORITY_TRAFFIC, programs, RP_PROGRAM_EGRESS,
+				error);
+	if (!err && hook->roles & RP_ROLE_GUARD)
+		err = attach_tc(rtnl, hook, true, PRIORITY_TRAFFIC, programs,
+				RP_PROGRAM_PORT_EGRESS, error);
+	if (!err && hook->roles & RP_ROLE_TRAFFIC)
+		err = attach_tc(rtnl, hook, false, PRIORITY_TRAFFIC, programs,
+				RP_PROGRAM_INGRESS, error);
+	if (!err && hook->roles & RP_ROLE_PORT)
+		err = attach_admit(rtnl, hook, programs, maps, &state, error);
+	return err;
+}
+
+/* not with the filters of somebody else in it */
+static void remove_clsact(struct rp_rtnl *rtnl, int ifindex)
+{
+	LIBBPF_OPTS(bpf_tc_hook, tc, .ifindex = ifindex,
+		    .attach_point = BPF_TC_INGRESS | BPF_TC_EGRESS);
+
+	struct rp_filters filters = { 0 };
+
+	if (!rp_filters_read(rtnl, ifindex, &filters, NULL) && !filters.count)
+		bpf_tc_hook_destroy(&tc);
+	rp_filters_drop(&filters);
+}
+
+/**
+ * rp_hook_detach() - detach the programs that a netdevice should no longer have
+ * @rtnl: a socket
+ * @ifindex: the netdevice
+ * @maps: the maps
+ * @roles: those that it keeps; 0: what was done to it is forgotten, too
+ */
+void rp_hook_detach(struct rp_rtnl *rtnl, uint32_t ifindex, const struct rp_maps *maps,
+		    unsigned int roles)
+{
+	struct rp_port_state state;
+	char path[RP_PATH_LEN];
+
+	rp_port_state(maps, ifindex, &state);
+	if (!(roles & RP_ROLE_TRAFFIC)) {
+		detach_tc(rtnl, ifindex, false, RP_PROGRAM_INGRESS);
+		detach_tc(rtnl, ifindex, true, RP_PROGRAM_EGRESS);
+	}
+	if (!(roles & RP_ROLE_GUARD))
+		detach_tc(rtnl, ifindex, true, RP_PROGRAM_PORT_EGRESS);
+	if (!(roles & RP_ROLE_PORT)) {
+		detach_tc(rtnl, ifindex, false, RP_PROGRAM_ADMIT_INGRESS);
+		link_path(ifindex, path);
+		unlink(path);
+	}
+	if (roles)
+		return;
+	if (state.flags & RP_PORT_CLSACT_OURS)
+		remove_clsact(rtnl, ifindex);
+	bpf_map_delete_elem(maps->fd[RP_MAP_PORTS], &ifindex);
+}

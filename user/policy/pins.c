@@ -1,0 +1,317 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include <bpf/bpf.h>
+#include <linux/magic.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
+
+#include "pins.h"
+
+#define BPFFS "/sys/fs/bpf"
+#define LOCK "/run/rocepath.lock"
+#define ENTRY_LEN (sizeof(RP_PIN_DIR) + 2 * NAME_MAX)
+
+const char *const rp_map_names[RP_MAPS] = {
+	"policy", "peers4", "peers6", "qps", "qp_tx", "qp_rx", "jobs", "job_index", "pacers",
+	"class_counters", "rule_counters", "events", "documents", "ports",
+};
+
+/* the layout; one that differs is another version's */
+static const struct {
+	uint32_t key, value;
+} sizes[RP_MAPS] = {
+	[RP_MAP_POLICY] = { sizeof(u32), sizeof(u32) },
+	[RP_MAP_PEERS4] = { sizeof(struct rp_peer4_key), sizeof(struct rp_peer) },
+	[RP_MAP_PEERS6] = { sizeof(struct rp_peer6_key), sizeof(struct rp_peer) },
+	[RP_MAP_QPS] = { sizeof(struct rp_qp_key), sizeof(struct rp_qp) },
+	[RP_MAP_QP_TX] = { sizeof(struct rp_wire_qp), sizeof(struct rp_qp_tx) },
+	[RP_MAP_QP_RX] = { sizeof(struct rp_wire_qp), sizeof(struct rp_qp_rx) },
+	[RP_MAP_JOBS] = { sizeof(u32), sizeof(struct rp_job) },
+	[RP_MAP_JOB_INDEX] = { sizeof(u64), sizeof(u32) },
+	[RP_MAP_PACERS] = { sizeof(u32), sizeof(struct rp_pacer) },
+	[RP_MAP_CLASS_COUNTERS] = { sizeof(u32), sizeof(struct rp_counter) },
+	[RP_MAP_RULE_COUNTERS] = { sizeof(u32), sizeof(struct rp_counter) },
+	[RP_MAP_EVENTS] = { sizeof(u32), sizeof(struct rp_events) },
+	[RP_MAP_DOCUMENTS] = { sizeof(u32), sizeof(struct rp_document) },
+	[RP_MAP_PORTS] = { sizeof(u32), sizeof(struct rp_port_state) },
+};
+
+static int failed(const char *path, struct rp_error *error)
+{
+	int err = -errno;
+
+	rp_error_set(error, "%s: %s%s", path, strerror(-err),
+		     err == -EPERM || err == -EACCES ? "; run it as root" : "");
+	return err;
+}
+
+/* calls @fn for each entry, until it fails */
+static int each_entry(const char *directory,
+		      int (*fn)(const char *path, const char *name, bool is_dir))
+{
+	DIR *dir = opendir(directory);
+	const struct dirent *entry;
+	char path[ENTRY_LEN];
+	struct stat stat;
+	int err = 0;
+
+	if (!dir)
+		return errno == ENOENT ? 0 : -errno;
+	while (!err && (entry = readdir(dir))) {
+		if (*entry->d_name == '.')
+			continue;
+		if ((size_t)snprintf(path, sizeof(path), "%s/%s", directory, entry->d_name) >=
+		    sizeof(path))
+			continue;
+		if (!lstat(path, &stat))
+			err = fn(path, entry->d_name, S_ISDIR(stat.st_mode));
+	}
+	closedir(dir);
+	return err;
+}
+
+static int remove_entry(const char *path, const char *name, bool is_dir)
+{
+	(void)name;
+	if (!is_dir)
+		return unlink(path) && errno != ENOENT ? -errno : 0;
+	each_entry(path, remove_entry);
+	return rmdir(path) && errno != ENOENT ? -errno : 0;
+}
+
+static int move_link(const char *path, const char *name, bool is_dir)
+{
+	char to[ENTRY_LEN];
+
+	(void)is_dir;
+	snprintf(to, sizeof(to), RP_PIN_DIR "/links/%s", name);
+	return rename(path, to) ? -errno : 0;
+}
+
+/* the directory of links has those of ports in it already: only what is in it moves */
+static int move_entry(const char *path, const char *name, bool is_dir)
+{
+	char to[ENTRY_LEN];
+	int err;
+
+	if (is_dir && !strcmp(name, "links")) {
+		mkdir(RP_PIN_DIR "/links", 0700);
+		err = each_entry(path, move_link);
+		return err ? err : remove_entry(path, name, true);
+	}
+	snprintf(to, sizeof(to), RP_PIN_DIR "/%s", name);
+	if (is_dir)
+		remove_entry(to, name, true);
+	return rename(path, to) ? -errno : 0;
+}
+
+static int drop_old_programs(const char *path, const char *name, bool is_dir)
+{
+	char next[ENTRY_LEN];
+
+	snprintf(next, sizeof(next), RP_NEXT "/%s", name);
+	if (!is_dir || strncmp(name, "programs-", 9) || !access(next, F_OK))
+		return 0;
+	return remove_entry(path, name, true);
+}
+
+static int move_next(void)
+{
+	int err = access(RP_NEXT, F_OK) ? 0 : each_entry(RP_PIN_DIR, drop_old_programs);
+
+	/* a rename while a directory is read may hide an entry: until there is none */
+	while (!err && !access(RP_NEXT, F_OK)) {
+		err = each_entry(RP_NEXT, move_entry);
+		if (!err && !rmdir(RP_NEXT))
+			break;
+		if (!err && errno != ENOTEMPTY)
+			err = -errno;
+	}
+	return err;
+}
+
+static int check_bpffs(struct rp_error *error)
+{
+	struct statfs fs;
+
+	if (statfs(BPFFS, &fs))
+		return failed(BPFFS, error);
+	if (fs.f_type == BPF_FS_MAGIC)
+		return 0;
+	rp_error_set(error, "there is no BPF file system; mount it: mount -t bpf none " BPFFS);
+	return -ENODEV;
+}
+
+/**
+ * rp_pins_lock() - let only one tool change things at a time
+ * @error: why not
+ *
+ * Return: a file descriptor that holds the lock until the process ends, or a negative error
+ * number.
+ */
+int rp_pins_lock(struct rp_error *error)
+{
+	int fd = open(LOCK, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+
+	if (fd < 0)
+		return failed(LOCK, error);
+	if (flock(fd, LOCK_EX)) {
+		close(fd);
+		return failed(LOCK, error);
+	}
+	return fd;
+}
+
+/**
+ * rp_pins_begin() - make the directory, and end what somebody was killed in
+ * @error: why not
+ *
+ * Context: holding the lock.
+ *
+ * Return: 0 or a negative error number.
+ */
+int rp_pins_begin(struct rp_error *error)
+{
+	int err = check_bpffs(error);
+
+	if (err)
+		return err;
+	if (mkdir(RP_PIN_DIR, 0700) && errno != EEXIST)
+		return failed(RP_PIN_DIR, error);
+	rp_pins_abandon();
+	errno = -move_next();
+	return errno ? failed(RP_NEXT, error) : 0;
+}
+
+/**
+ * rp_pins_make_stage() - make a directory for what is new
+ * @directory: below RP_STAGE, or RP_STAGE
+ * @error: why not
+ *
+ * Return: 0 or a negative error number.
+ */
+int rp_pins_make_stage(const char *directory, struct rp_error *error)
+{
+	return mkdir(directory, 0700) && errno != EEXIST ? failed(directory, error) : 0;
+}
+
+/**
+ * rp_pins_commit() - what is in the stage takes the place of the old
+ * @error: why not
+ *
+ * Return: 0 or a negative error number.
+ */
+int rp_pins_commit(struct rp_error *error)
+{
+	if (rename(RP_STAGE, RP_NEXT))
+		return failed(RP_STAGE, error);
+	errno = -move_next();
+	return errno ? failed(RP_NEXT, error) : 0;
+}
+
+/**
+ * rp_pins_abandon() - forget what is in the stage
+ */
+void rp_pins_abandon(void)
+{
+	remove_entry(RP_STAGE, "", true);
+	unlink(RP_STAGE "-active");
+}
+
+/**
+ * rp_pins_remove() - remove all pins
+ * @error: why not
+ *
+ * Return: 0 or a negative error number.
+ */
+int rp_pins_remove(struct rp_error *error)
+{
+	errno = -remove_entry(RP_PIN_DIR, "", true);
+	return errno ? failed(RP_PIN_DIR, error) : 0;
+}
+
+static bool has_layout(int fd, enum rp_map map)
+{
+	struct bpf_map_info info = { 0 };
+	u32 len = sizeof(info);
+
+	return !bpf_obj_get_info_by_fd(fd, &info, &len) && info.key_size == sizes[map].key &&
+	       info.value_size == sizes[map].value;
+}
+
+/**
+ * rp_map_open() - open one map that is pinned
+ * @map: which
+ *
+ * Return: a file descriptor; -1: there is none, or it is another version's.
+ */
+int rp_map_open(enum rp_map map)
+{
+	char path[RP_PATH_LEN];
+	int fd;
+
+	snprintf(path, sizeof(path), RP_PIN_DIR "/%s", rp_map_names[map]);
+	fd = bpf_obj_get(path);
+	if (fd >= 0 && !has_layout(fd, map)) {
+		close(fd);
+		fd = -1;
+	}
+	return fd;
+}
+
+/**
+ * rp_maps_open() - open the maps that are pinned
+ * @maps: where they go
+ * @error: why not
+ *
+ * Return: 0; -ENOENT: there are none; -ESTALE: they are another version's; or another negative
+ * error number.
+ */
+int rp_maps_open(struct rp_maps *maps, struct rp_error *error)
+{
+	char path[RP_PATH_LEN];
+
+	memset(maps->fd, -1, sizeof(maps->fd));
+	for (unsigned int i = 0; i < RP_MAPS; i++) {
+		snprintf(path, sizeof(path), RP_PIN_DIR "/%s", rp_map_names[i]);
+		maps->fd[i] = bpf_obj_get(path);
+		if (maps->fd[i] < 0) {
+			int err = i && errno == ENOENT ? -ESTALE : -errno;
+
+			if (err == -ENOENT || err == -ESTALE)
+				rp_error_set(error,
+					     "no policy is in force; apply one: rocepath apply FILE");
+			else
+				failed(path, error);
+			rp_maps_close(maps);
+			return err;
+		}
+		if (!has_layout(maps->fd[i], i)) {
+			rp_maps_close(maps);
+			rp_error_set(error,
+				     "the policy in force is of another version of the tool: apply it again with this one");
+			return -ESTALE;
+		}
+	}
+	return 0;
+}
+
+/**
+ * rp_maps_close() - close the maps
+ * @maps: the maps, may be closed
+ */
+void rp_maps_close(struct rp_maps *maps)
+{
+	for (unsigned int i = 0; i < RP_MAPS; i++) {
+		if (maps->fd[i] >= 0)
+			close(maps->fd[i]);
+		maps->fd[i] = -1;
+	}
+}

@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: GPL-2.0
+/* The census: queue pairs, whose they are, and how fast they may send. */
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+
+#include "commands.h"
+#include "owner.h"
+#include "policy/state.h"
+#include "rows.h"
+#include "units.h"
+
+static const char *const types[] = {
+	[RP_QP_SMI] = "SMI", [RP_QP_GSI] = "GSI", [RP_QP_RC] = "RC", [RP_QP_UC] = "UC",
+	[RP_QP_UD] = "UD", [RP_QP_RAW_PACKET] = "RAW", [RP_QP_XRC_INI] = "XRC_INI",
+	[RP_QP_XRC_TGT] = "XRC_TGT",
+};
+
+static const char *const states[] = {
+	[RP_QP_RESET] = "RESET", [RP_QP_INIT] = "INIT", [RP_QP_RTR] = "RTR", [RP_QP_RTS] = "RTS",
+	[RP_QP_SQD] = "SQD", [RP_QP_SQE] = "SQE", [RP_QP_ERR] = "ERR",
+};
+
+static const char *const reasons[] = {
+	[RP_DCQCN_UNLIMITED] = "unlimited", [RP_DCQCN_CUT] = "cut by a CNP",
+	[RP_DCQCN_FAST_RECOVERY] = "fast recovery",
+	[RP_DCQCN_ADDITIVE_INCREASE] = "additive increase",
+	[RP_DCQCN_HYPER_INCREASE] = "hyper increase",
+};
+
+#define NAME_OF(names, i) ((size_t)(i) < ARRAY_SIZE(names) && (names)[i] ? (names)[i] : "other")
+
+struct census {
+	struct rp_maps maps;
+	const struct rp_policy *policy;
+	struct rp_qp_tx *tx;		/* sorted by their QPs */
+	unsigned int tx_count;
+	u64 now_ns;
+};
+
+static int compare_tx(const void *a, const void *b)
+{
+	return memcmp(&((const struct rp_qp_tx *)a)->qp, &((const struct rp_qp_tx *)b)->qp,
+		      sizeof(struct rp_qp_key));
+}
+
+static void read_tx(struct census *c)
+{
+	int fd = c->maps.fd[RP_MAP_QP_TX];
+	struct rp_wire_qp key;
+	bool first = true;
+
+	c->tx = calloc(RP_QPS_MAX, sizeof(*c->tx));
+	for (; c->tx && c->tx_count < RP_QPS_MAX &&
+	     !bpf_map_get_next_key(fd, first ? NULL : &key, &key); first = false)
+		if (!bpf_map_lookup_elem(fd, &key, &c->tx[c->tx_count]))
+			c->tx_count++;
+	if (c->tx)
+		qsort(c->tx, c->tx_count, sizeof(*c->tx), compare_tx);
+}
+
+static const struct rp_qp_tx *find_tx(const struct census *c, const struct rp_qp_key *key)
+{
+	const struct rp_qp_tx wanted = { .qp = *key };
+
+	return c->tx ? bsearch(&wanted, c->tx, c->tx_count, sizeof(wanted), compare_tx) : NULL;
+}
+
+static void print_peer(struct rp_rows *rows, const struct rp_qp *qp)
+{
+	static const struct rp_address unknown;
+	char text[RP_TEXT_LEN];
+
+	if (memcmp(&qp->remote, &unknown, sizeof(unknown))) {
+		rp_address_print(qp->remote.bytes, text);
+		rp_row_text(rows, text);
+	} else {
+		rp_row_text(rows, NULL);
+	}
+	if (qp->remote_qpn)
+		rp_row_number(rows, qp->remote_qpn, NULL);
+	else
+		rp_row_text(rows, NULL);
+}
+
+static const char *known(const char *text)
+{
+	return *text ? text : NULL;
+}
+
+static void print_owner(struct rp_rows *rows, const struct rp_qp *qp)
+{
+	char text[RP_OWNER_LEN];
+	struct rp_owner owner;
+
+	rp_owner_find(qp->cgroup, &owner);
+	rp_row_text(rows, qp->pid ? qp->comm : "[kernel]");
+	rp_row_number(rows, qp->pid, NULL);
+	rp_row_number(rows, qp->uid, NULL);
+	rp_row_text(rows, known(rp_owner_name(&owner, qp->cgroup, text)));
+	rp_row_number(rows, qp->cgroup_id, NULL);
+	rp_row_text(rows, known(qp->cgroup));
+	rp_row_text(rows, known(owner.unit));
+	rp_row_text(rows, known(owner.container));
+	rp_row_text(rows, known(owner.job));
+}
+
+static void print_rate(struct rp_rows *rows, const struct census *c, const struct rp_qp_tx *tx)
+{
+	const struct rp_class *class = NULL;
+	u64 rate = 0;
+	const char *why = "unlimited";
+	char text[RP_TEXT_LEN];
+
+	if (tx && c->policy && tx->class < c->policy->class_count)
+		class = &c->policy->class[tx->class];
+	if (class && class->qp_rate.rate_bytes_per_s) {
+		rate = class->qp_rate.rate_bytes_per_s;
+		why = "qp-rate";
+	}
+	if (class && class->flags & RP_CLASS_DCQCN && tx->dcqcn.why != RP_DCQCN_UNLIMITED &&
+	    (!rate || tx->dcqcn.rate_bytes_per_s < rate)) {
+		rate = tx->dcqcn.rate_bytes_per_s;
+		why = NAME_OF(reasons, tx->dcqcn.why);
+	}
+	rp_row_text(rows, class && tx->packets ? class->name : NULL);
+	rp_unit_print(RP_UNIT_RATE, rate, text);
+	rp_row_number(rows, rate, rate ? text : "-");
+	rp_row_text(rows, why);
+	rp_row_number(rows, tx ? tx->dcqcn.cnps : 0, NULL);
+	rp_row_number(rows, tx ? tx->packets : 0, NULL);
+	rp_row_number(rows, tx ? tx->bytes : 0, NULL);
+}
+
+static const struct rp_column columns[] = {
+	{ "device", "DEVICE", false }, { "qpn", "QPN", true }, { "type", "TYPE", false },
+	{ "state", "STATE", false }, { "peer", "PEER", false }, { "peer_qpn", "PEER-QPN", true },
+	{ "comm", "PROCESS", false }, { "pid", "PID", true }, { "uid", NULL, true },
+	{ "owner", "OWNER", false }, { "cgroup_id", NULL, true }, { "cgroup", NULL, false },
+	{ "unit", NULL, false }, { "container", NULL, false }, { "slurm_job", NULL, false },
+	{ "class", "CLASS", false }, { "rate_bytes_per_s", "RATE", true }, { "why", "WHY", false },
+	{ "cnps", NULL, true }, { "packets", NULL, true }, { "bytes", NULL, true },
+	{ "source_port", NULL, true }, { "age_ms", NULL, true }, { 0 },
+};
+
+static void print_qp(struct rp_rows *rows, const struct census *c, const struct rp_qp_key *key,
+		     const struct rp_qp *qp)
+{
+	rp_row_begin(rows);
+	rp_row_text(rows, qp->device);
+	rp_row_number(rows, key->qpn, NULL);
+	rp_row_text(rows, NAME_OF(types, qp->type));
+	rp_row_text(rows, NAME_OF(states, qp->state));
+	print_peer(rows, qp);
+	print_owner(rows, qp);
+	print_rate(rows, c, find_tx(c, key));
+	rp_row_number(rows, qp->udp_source_port, NULL);
+	rp_row_number(rows, c->now_ns > qp->created_ns ?
+		      (c->now_ns - qp->created_ns) / 1000000 : 0, NULL);
+	rp_row_end(rows);
+}
+
+static void print_qps(struct rp_rows *rows, const struct census *c)
+{
+	int fd = c->maps.fd[RP_MAP_QPS];
+	struct rp_qp_key key;
+	bool first = true;
+	struct rp_qp qp;
+
+	for (; !bpf_map_get_next_key(fd, first ? NULL : &key, &key); first = false)
+		if (!bpf_map_lookup_elem(fd, &key, &qp))
+			print_qp(rows, c, &key, &qp);
+}
+
+/**
+ * rp_qp_show() - rocepath qp show
+ * @cli: this run
+ * @args: the command line
+ */
+int rp_qp_show(struct rp_cli *cli, const struct rp_args *args)
+{
+	struct rp_policy *policy = calloc(1, sizeof(*policy));
+	struct census c = { .tx = NULL };
+	struct rp_error error;
+	struct timespec now;
+	struct rp_rows rows;
+
+	(void)args;
+	libbpf_set_print(NULL);
+	if (!policy || rp_maps_open(&c.maps, &error)) {
+		rp_complain("%s", policy ? error.text : "out of memory");
+		free(policy);
+		return RP_EXIT_FAILURE;
+	}
+	if (!rp_state_policy(&c.maps, policy))
+		c.policy = policy;
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	c.now_ns = now.tv_sec * 1000000000ull + now.tv_nsec;
+	read_tx(&c);
+	rp_rows_begin(&rows, &cli->format, columns);
+	print_qps(&rows, &c);
+	rp_rows_end(&rows, "there is no queue pair");
+	rp_maps_close(&c.maps);
+	free(c.tx);
+	free(policy);
+	return RP_EXIT_OK;
+}

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: GPL-2.0
+/* What is attached to the netdevices of the policy, by us and by others. */
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <linux/if_link.h>
+
+#include "commands.h"
+#include "policy/hooks.h"
+#include "rows.h"
+#include "rtnl.h"
+
+static const struct rp_column columns[] = {
+	{ "netdevice", "NETDEVICE", false }, { "hook", "HOOK", false },
+	{ "priority", "PRIO", true }, { "name", "WHAT", false }, { "id", "ID", true },
+	{ "by", "BY", false }, { 0 },
+};
+
+static void print_row(struct rp_rows *rows, const char *netdevice, const char *hook,
+		      uint32_t priority, const char *name, uint32_t id, const char *by)
+{
+	rp_row_begin(rows);
+	rp_row_text(rows, netdevice);
+	rp_row_text(rows, hook);
+	rp_row_number(rows, priority, priority ? NULL : "-");
+	rp_row_text(rows, name);
+	rp_row_number(rows, id, id ? NULL : "-");
+	rp_row_text(rows, by);
+	rp_row_end(rows);
+}
+
+static const char *program_name(uint32_t id, struct bpf_prog_info *info)
+{
+	int fd = bpf_prog_get_fd_by_id(id);
+	u32 len = sizeof(*info);
+
+	memset(info, 0, sizeof(*info));
+	if (fd < 0)
+		return "?";
+	bpf_obj_get_info_by_fd(fd, info, &len);
+	close(fd);
+	return info->name;
+}
+
+/* a program is ours if it is the one that is pinned, not because of its name */
+static const char *by(const struct rp_programs *programs, uint32_t id)
+{
+	for (unsigned int i = 0; id && i < RP_PROGRAMS; i++)
+		if (programs->id[i] == id)
+			return "rocepath";
+	return "other";
+}
+
+struct printer {
+	struct rp_rows rows;
+	struct rp_programs programs;
+	const char *netdevice;
+};
+
+static void print_filters(struct printer *p, struct rp_rtnl *rtnl, int ifindex)
+{
+	struct rp_filters filters = { 0 };
+	struct bpf_prog_info info;
+
+	rp_filters_read(rtnl, ifindex, &filters, NULL);
+	for (unsigned int i = 0; i < filters.count; i++) {
+		const struct rp_filter *filter = &filters.at[i];
+		u32 id = filter->program;
+
+		print_row(&p->rows, p->netdevice, filter->egress ? "tc egress" : "tc ingress",
+			  filter->priority, id ? program_name(id, &info) : filter->kind, id,
+			  by(&p->programs, id));
+	}
+	rp_filters_drop(&filters);
+}
+
+static void print_xdp(struct printer *p, int ifindex)
+{
+	struct bpf_prog_info info;
+	u32 id = 0;
+
+	if (!bpf_xdp_query_id(ifindex, 0, &id) && id)
+		print_row(&p->rows, p->netdevice, "xdp", 0, program_name(id, &info), id,
+			  by(&p->programs, id));
+}
+
+static void print_qdiscs(struct printer *p, const struct rp_qdiscs *qdiscs, uint32_t ifindex,
+			 const struct rp_port_state *state)
+{
+	for (unsigned int i = 0; i < qdiscs->count; i++) {
+		const struct rp_qdisc *qdisc = &qdiscs->at[i];
+
+		if ((uint32_t)qdisc->ifindex == ifindex && !strcmp(qdisc->kind, "fq"))
+			print_row(&p->rows, p->netdevice, "qdisc", 0, "fq", 0,
+				  state->flags & RP_PORT_QDISC_OURS ? "rocepath" : "other");
+	}
+}
+
+static void print_netdevices(struct printer *p, struct rp_rtnl *rtnl, const struct rp_maps *maps)
+{
+	struct rp_qdiscs qdiscs = { 0 };
+	struct rp_port_state state;
+	char name[IF_NAMESIZE];
+	u32 ifindex;
+	bool first = true;
+
+	rp_qdiscs_read(rtnl, &qdiscs, NULL);
+	for (; !bpf_map_get_next_key(maps->fd[RP_MAP_PORTS], first ? NULL : &ifindex, &ifindex);
+	     first = false) {
+		if (rp_port_state(maps, ifindex, &state) || !if_indextoname(ifindex, name))
+			continue;
+		p->netdevice = name;
+		print_xdp(p, ifindex);
+		print_filters(p, rtnl, ifindex);
+		print_qdiscs(p, &qdiscs, ifindex, &state);
+	}
+	rp_qdiscs_drop(&qdiscs);
+}
+
+/**
+ * rp_status() - rocepath status
+ * @cli: this run
+ * @args: the command line
+ */
+int rp_status(struct rp_cli *cli, const struct rp_args *args)
+{
+	struct printer p = { .netdevice = "" };
+	struct rp_rtnl *rtnl;
+	struct rp_error error;
+	struct rp_maps maps;
+
+	(void)args;
+	libbpf_set_print(NULL);
+	if (rp_maps_open(&maps, &error)) {
+		rp_complain("%s", error.text);
+		return RP_EXIT_FAILURE;
+	}
+	rtnl = rp_rtnl_new(&error);
+	if (!rtnl) {
+		rp_complain("%s", error.text);
+		rp_maps_close(&maps);
+		return RP_EXIT_FAILURE;
+	}
+	rp_programs_open(&p.programs);
+	rp_rows_begin(&p.rows, &cli->format, columns);
+	print_netdevices(&p, rtnl, &maps);
+	print_row(&p.rows, "-", "census", 0, rp_census_names[rp_census_now()], 0, "rocepath");
+	rp_rows_end(&p.rows, "nothing is attached");
+	rp_programs_close(&p.programs);
+	rp_rtnl_release(rtnl);
+	rp_maps_close(&maps);
+	return RP_EXIT_OK;
+}
