@@ -377,7 +377,8 @@ static bool repair_poll_queue(struct rp_qp *qp, struct rp_queue *q, struct rp_pe
 	busy = q->repair.packets;
 	if (busy && paths && !q->dead && repair_sync(q, rp, paths)) {
 		rp_peer_clock(peer, rp, now_ns, &clock);
-		if (rp_repair_deadline(&q->repair, clock.tail_us) <= now_ns)
+		/* paths that changed twice since leave nothing to repair */
+		if (q->repair.oldest && rp_repair_deadline(&q->repair, clock.tail_us) <= now_ns)
 			tired = rp_repair_find_lost(&q->repair, q->repair.oldest->psn, &clock,
 						    q->path);
 		repair_tell_paths(q, rp, peer, paths, now_ns);
