@@ -452,10 +452,11 @@ def slow_link(r, qps):
     with joined(r, ROCEPATH):
         with Load(r, qps, FULL_PATHS) as load:
             sampler = r.b.sampler('rp0')
+            shares = {spine: r.fabric.sampler(spine, 100) for spine in fabric.SPINES}
             load.wait(3)
             slow_at = r.b.clock()
             r.fabric.rate('a0-s1', RATE / 4)
-            shares = {spine: r.fabric.sampler(spine, 100) for spine in fabric.SPINES}
+            shared_at = r.f.clock()
             load.wait(seconds)
             shares = {spine: s.stop() for spine, s in shares.items()}
             samples = sampler.stop()
@@ -467,7 +468,7 @@ def slow_link(r, qps):
     links = 2 * len(fabric.SPINES)
     ratio = after / (before * (links - 0.75) / links)
     ksft.say('%.2f MB/s before, %.2f with one link at a quarter' % (before / 1e6, after / 1e6))
-    deviation = share_deviation(shares)
+    deviation = share_deviation(shares, shared_at)
     record('slow_link_ratio', ratio, '>= 0.95', 'min')
     record('slow_link_share_stddev_pct', deviation, '< 5')
     reach(ratio, 0.95, 'of what links can carry')
@@ -475,13 +476,13 @@ def slow_link(r, qps):
         ksft.le(deviation, 5)
 
 
-def share_deviation(shares, window=1.0, settle=1.0):
+def share_deviation(shares, start, window=1.0, settle=1.0):
     """The standard deviation of a link's part of the traffic, in % of all; the worst link's."""
     rates = {}
     for spine, samples in shares.items():
-        start = samples.rows[0][0] + settle
         for leaf in ('a0', 'a1'):
-            rates[spine, leaf] = [rate for _, rate in samples.between(start).rates(window, leaf)]
+            rates[spine, leaf] = [rate for _, rate in
+                                  samples.between(start + settle).rates(window, leaf)]
     count = min(len(row) for row in rates.values())
     totals = [sum(row[i] for row in rates.values()) or 1 for i in range(count)]
     parts = {at: [100 * row[i] / totals[i] for i in range(count)] for at, row in rates.items()}
