@@ -4,6 +4,7 @@
 #   make demo         what it does: two virtual machines, a table and a picture
 #   make check        all tests
 #   make check-debug  the tests in machines, on a kernel with KASAN and lockdep
+#   make measure      what paths that fail cost, whole: half an hour, figures in build/check/
 #   make bench        native benchmarks
 #   make lint         checkpatch, sparse, shellcheck and the like
 #   make install      the tool, its man page and completion, the module's source for DKMS
@@ -67,6 +68,11 @@ demo: setup tool
 	$(Q)$(MAKE) $(B)/$(KERNEL)/rocepath.ko
 	$(Q)selftests/demo/demo.py --out $(B)/demo
 
+measure: setup tool
+	$(Q)$(MAKE) $(B)/$(KERNEL)/rocepath.ko
+	$(Q)$(MAKE) -C selftests OUTPUT=$(B)/selftests
+	$(Q)ROCEPATH_KERNEL=$(KERNEL) selftests/vm/test_paths.py --full
+
 bench: setup
 	$(Q)$(MAKE) -C selftests/bench O=$(B)/bench
 
@@ -83,4 +89,4 @@ install: tool
 clean:
 	$(Q)rm -rf build
 
-.PHONY: all setup bpf tool module check check-debug demo bench lint install clean
+.PHONY: all setup bpf tool module check check-debug demo measure bench lint install clean

@@ -7,31 +7,27 @@
  */
 #include "control.h"
 
-#include <linux/etherdevice.h>
 #include <linux/hash.h>
-#include <linux/if_vlan.h>
 #include <linux/ip.h>
 #include <linux/ipv6.h>
 #include <linux/random.h>
-#include <linux/udp.h>
-#include <net/ip.h>
+#include <net/ipv6.h>
 #include <rocepath/roce.h>
 
 #include "core/hello.h"
-#include "core/icrc.h"
 #include "device.h"
 #include "netlink.h"
+#include "path.h"
 #include "peer.h"
-#include "port.h"
+#include "probe.h"
 #include "qp.h"
+#include "report.h"
 #include "tx.h"
 
 /* hellos of different peers are spread over this many rounds of the work in one interval */
 #define RP_HELLO_ROUNDS 8
 /* a peer without QPs, unheard for so many intervals, is forgotten */
 #define RP_PEER_IDLE_INTERVALS 60
-
-#define RP_BTH_CONTROL_PKEY 0xffff
 
 /* the addresses of an IP header, as a MAC covers them */
 static void control_addrs(const u8 *l3, struct rp_wire_addrs *addrs)
@@ -53,159 +49,171 @@ static void control_addrs(const u8 *l3, struct rp_wire_addrs *addrs)
 	}
 }
 
-static void control_ip(u8 *l3, u16 payload)
+/* a path that works now: of the peer's, else of the ports' */
+static bool control_path(struct rp_device *rp, struct rp_peer *peer, struct rp_path *path)
 {
-	if (l3[0] >> 4 == 4) {
-		struct iphdr *ip = (struct iphdr *)l3;
+	const struct rp_peer_paths *paths = rcu_dereference(peer->paths);
+	u32 turn = hash_32(READ_ONCE(peer->turn), 32);
+	u16 index;
 
-		ip->tot_len = htons(sizeof(*ip) + payload);
-		ip->id = 0;
-		ip->frag_off = htons(IP_DF);
-		ip->ttl = 64;
-		ip->protocol = IPPROTO_UDP;
-		ip_send_check(ip);
-	} else {
-		struct ipv6hdr *ip = (struct ipv6hdr *)l3;
-
-		ip->payload_len = htons(payload);
-		ip->nexthdr = IPPROTO_UDP;
-		ip->hop_limit = 64;
-	}
-}
-
-static void control_bth(u8 *bth)
-{
-	memset(bth, 0, RP_BTH_LEN);
-	bth[0] = RP_OPCODE_CONTROL;
-	put_unaligned_be16(RP_BTH_CONTROL_PKEY, bth + 2);
-	put_unaligned_be32(RP_WIRE_QPN, bth + 4);
+	/* they go round the paths, so one of them gets through */
+	WRITE_ONCE(peer->turn, peer->turn + 1);
+	index = paths ? rp_pathset_pin(paths->set, turn) : RP_PATHSET_NONE;
+	if (index == RP_PATHSET_NONE)
+		return rp_tx_any_path(rp, turn, path);
+	*path = paths->set->entry[index].path;
+	return true;
 }
 
 /**
- * control_build() - a control packet in a peer's envelope, sealed
+ * control_send() - a control packet in a peer's envelope, sealed
  * @rp: the device
- * @e: the envelope
- * @sport: entropy
+ * @peer: to whom
+ * @letter: path, body, and what else there is to say
  * @type: enum rp_wire_type
- * @body: behind struct rp_wire
- * @body_len: bytes of it
  * @seq: number to seal it with
- * @key: to seal it with
  *
- * UDP checksum 0, as rdma_rxe and NICs send it: the ICRC covers the packet.
- *
- * Return: the packet, data at the Ethernet header, or NULL.
+ * Return: true if a port took it.
  */
-static struct sk_buff *control_build(struct rp_device *rp, const struct rp_envelope *e, u16 sport,
-				     u8 type, const void *body, u16 body_len, u64 seq,
-				     const struct rp_key *key)
+static bool control_send(struct rp_device *rp, struct rp_peer *peer, struct rp_letter *letter,
+			 u8 type, u64 seq)
 {
-	u16 payload = RP_UDP_LEN + RP_BTH_LEN + sizeof(struct rp_wire) + body_len + RP_ICRC_LEN;
-	u32 headroom = LL_RESERVED_SPACE(rp->dev) + VLAN_HLEN;
+	const struct rp_keyring *ring = rcu_dereference(rp->keyring);
+	const void *body = letter->body;
+	u16 body_len = letter->len;
 	struct rp_wire_addrs addrs;
-	struct udphdr *udp;
+	struct rp_envelope e;
 	struct sk_buff *skb;
-	struct rp_roce r;
-	u8 *l3;
+	struct rp_wire *w;
 
-	skb = alloc_skb(headroom + e->len + payload, GFP_ATOMIC | __GFP_NOWARN);
+	if (!ring)
+		return false;
+	spin_lock_bh(&peer->lock);
+	e = peer->envelope;
+	spin_unlock_bh(&peer->lock);
+	if (!e.len)
+		return false;
+	letter->body = NULL;
+	letter->len = sizeof(*w) + body_len;
+	rp_letter_bth(letter, RP_OPCODE_CONTROL, RP_WIRE_QPN, 0);
+	skb = rp_envelope_fill(&e, rp, letter);
 	if (!skb)
-		return NULL;
-	skb_reserve(skb, headroom);
-	skb_put_data(skb, e->data, e->len);
-	skb_reset_mac_header(skb);
-	skb_set_network_header(skb, e->l3);
-	skb_set_transport_header(skb, e->len);
-	skb->protocol = eth_hdr(skb)->h_proto;
-	l3 = skb_network_header(skb);
-	control_ip(l3, payload);
-
-	udp = skb_put(skb, RP_UDP_LEN);
-	udp->source = htons(sport);
-	udp->dest = htons(RP_ROCE_PORT);
-	udp->len = htons(payload);
-	udp->check = 0;
-	control_bth(skb_put(skb, RP_BTH_LEN));
-	skb_put(skb, sizeof(struct rp_wire));
-	skb_put_data(skb, body, body_len);
-	control_addrs(l3, &addrs);
-	rp_wire_seal((struct rp_wire *)((u8 *)udp + RP_UDP_LEN + RP_BTH_LEN), type, body_len,
-		     rp->instance, seq, key, &addrs);
-
-	put_unaligned_le32(0, skb_put(skb, RP_ICRC_LEN));
-	if (rp_roce_parse(l3, skb_tail_pointer(skb) - l3, skb_tail_pointer(skb) - l3, &r) !=
-	    RP_ROCE_OK) {
+		return false;
+	w = rp_envelope_body(skb, letter);
+	memcpy(w + 1, body, body_len);
+	control_addrs(e.data + e.l3, &addrs);
+	rp_wire_seal(w, type, body_len, rp->instance, seq, &ring->keys.key[ring->keys.active],
+		     &addrs);
+	if (!rp_envelope_close(skb)) {
 		kfree_skb(skb);
-		return NULL;
+		return false;
 	}
-	put_unaligned_le32(rp_icrc(l3, &r), l3 + r.icrc);
+	return rp_tx_made(rp, skb, letter->path.port, RP_TX_CONTROL);
+}
 
-	skb->dev = rp->dev;
-	if (e->vlan_proto)
-		__vlan_hwaccel_put_tag(skb, e->vlan_proto, e->vlan_tci);
-	return skb;
+static u64 control_next_seq(struct rp_peer *peer)
+{
+	u64 seq;
+
+	spin_lock_bh(&peer->lock);
+	seq = rp_hello_next_seq(&peer->hello, ktime_get_ns());
+	spin_unlock_bh(&peer->lock);
+	return seq;
+}
+
+/**
+ * rp_control_send() - send a control packet that is not a hello
+ * @rp: the device
+ * @peer: to whom
+ * @type: enum rp_wire_type
+ * @body: of it
+ * @len: bytes of it, a multiple of 4
+ * @path: to go by, NULL: any that works
+ *
+ * Context: bottom halves off, RCU.
+ * Return: true if a port took it.
+ */
+bool rp_control_send(struct rp_device *rp, struct rp_peer *peer, u8 type, const void *body, u16 len,
+		     const struct rp_path *path)
+{
+	struct rp_letter letter = { .body = body, .len = len };
+
+	if (path)
+		letter.path = *path;
+	else if (!control_path(rp, peer, &letter.path))
+		return false;
+	return control_send(rp, peer, &letter, type, control_next_seq(peer));
+}
+
+/**
+ * rp_control_send_hop() - send a probe that goes no farther than so many routers
+ * @rp: the device
+ * @peer: towards whom
+ * @body: of it
+ * @path: to go by
+ * @hops: the limit
+ * @id: of its IPv4 header, for who quotes it
+ *
+ * Context: bottom halves off, RCU.
+ * Return: true if a port took it.
+ */
+bool rp_control_send_hop(struct rp_device *rp, struct rp_peer *peer,
+			 const struct rp_wire_probe *body, struct rp_path path, u8 hops, u16 id)
+{
+	struct rp_letter letter = {
+		.path = path, .body = body, .len = sizeof(*body), .hops = hops, .id = id,
+	};
+
+	return control_send(rp, peer, &letter, RP_WIRE_PROBE, control_next_seq(peer));
+}
+
+/* our ports are numbered below that */
+static u32 control_ports(const struct rp_device *rp)
+{
+	const struct rp_ports *ports = rcu_dereference(rp->ports);
+	u32 i, n = 0;
+
+	for (i = 0; i < ROCEPATH_PORTS_MAX; i++)
+		if (READ_ONCE(ports->port[i]))
+			n = i + 1;
+	return n;
+}
+
+static struct rp_hello_self control_self(const struct rp_device *rp)
+{
+	bool reorders = rp_qp_seen();
+
+	return (struct rp_hello_self){
+		.reorders = reorders,
+		.reports = reorders,
+		.labels = READ_ONCE(rp->entropy) == ROCEPATH_ENTROPY_FLOWLABEL,
+		.interval_ms = READ_ONCE(rp->hello_interval_ms),
+		.ports = control_ports(rp),
+		.report_interval_us = READ_ONCE(rp->report_interval_us),
+	};
 }
 
 /* with @stranger not 0, answer that challenge and leave the peer's own alone */
 static void control_send_hello(struct rp_device *rp, struct rp_peer *peer, bool reply, u64 stranger)
 {
-	const struct rp_keyring *ring = rcu_dereference(rp->keyring);
-	u64 seq, now = ktime_get_ns();
+	struct rp_hello_self self = control_self(rp);
 	struct rp_wire_hello body;
-	struct rp_envelope e;
-	struct sk_buff *skb;
-	struct rp_path path;
+	struct rp_letter letter = { .body = &body, .len = sizeof(body) };
+	u64 seq, now = ktime_get_ns();
 
-	if (!ring)
+	if (!rcu_access_pointer(rp->keyring))
 		return;
 	spin_lock_bh(&peer->lock);
-	e = peer->envelope;
-	if (!e.len) {
+	if (!peer->envelope.len) {
 		spin_unlock_bh(&peer->lock);
 		return;
 	}
-	seq = rp_hello_fill(&peer->hello, &body, rp_qp_seen(), reply,
-			    stranger ? stranger : peer->hello.theirs,
-			    READ_ONCE(rp->hello_interval_ms), now);
+	seq = rp_hello_fill(&peer->hello, &body, &self, reply,
+			    stranger ? stranger : peer->hello.theirs, now);
 	rp_peer_publish(peer, now);
 	spin_unlock_bh(&peer->lock);
-	/* the number turns, so hellos go round the ports and one of them gets through */
-	if (!rp_tx_any_path(rp, hash_32((u32)seq, 32), &path))
-		return;
-	skb = control_build(rp, &e, rp_path_sport(path), RP_WIRE_HELLO, &body, sizeof(body), seq,
-			    &ring->keys.key[ring->keys.active]);
-	if (skb)
-		rp_tx_control(rp, skb, path.port);
-}
-
-/* a hello from a peer that we never sent to: answer the way it came */
-static void control_reverse_envelope(struct rp_peer *peer, const struct sk_buff *skb, u32 l3,
-				     const struct rp_roce *r)
-{
-	const u8 *mac = skb_mac_header(skb), *from = skb->data + l3;
-	u32 l2 = skb->data - mac + l3, ip = r->ipv6 ? sizeof(struct ipv6hdr) : sizeof(struct iphdr);
-	struct rp_envelope *e = &peer->envelope;
-
-	lockdep_assert_held(&peer->lock);
-	if (e->len || l2 + ip > RP_ENVELOPE_MAX || r->udp != ip)
-		return;
-	memcpy(e->data, mac, l2);
-	ether_addr_copy(e->data, mac + ETH_ALEN);
-	ether_addr_copy(e->data + ETH_ALEN, mac);
-	memcpy(e->data + l2, from, ip);
-	if (r->ipv6) {
-		struct ipv6hdr *h = (struct ipv6hdr *)(e->data + l2);
-
-		swap(h->saddr, h->daddr);
-	} else {
-		struct iphdr *h = (struct iphdr *)(e->data + l2);
-
-		swap(h->saddr, h->daddr);
-	}
-	e->len = l2 + ip;
-	e->l3 = l2;
-	e->vlan_proto = skb_vlan_tag_present(skb) ? skb->vlan_proto : 0;
-	e->vlan_tci = skb_vlan_tag_get(skb);
+	if (control_path(rp, peer, &letter.path))
+		control_send(rp, peer, &letter, RP_WIRE_HELLO, seq);
 }
 
 static void control_hello_rx(struct rp_device *rp, struct rp_peer *peer, const struct sk_buff *skb,
@@ -216,7 +224,9 @@ static void control_hello_rx(struct rp_device *rp, struct rp_peer *peer, const s
 	u32 did;
 
 	spin_lock_bh(&peer->lock);
-	control_reverse_envelope(peer, skb, l3, r);
+	/* a peer that we never sent to: answer the way it came */
+	if (!peer->envelope.len)
+		rp_envelope_reverse(&peer->envelope, skb, l3, r);
 	did = rp_hello_rx(&peer->hello, w, body, get_random_u64() | 1, now);
 	rp_peer_publish(peer, now);
 	spin_unlock_bh(&peer->lock);
@@ -231,12 +241,54 @@ static void control_hello_rx(struct rp_device *rp, struct rp_peer *peer, const s
 		rp_count(rp, RP_PEERS_RESTARTED);
 		rp_event_peer(rp, &peer->address, ROCEPATH_EVENT_PEER_RESTART, "another instance");
 	}
-	if (did & RP_HELLO_CAME)
+	if (did & RP_HELLO_CAME) {
 		rp_event_peer(rp, &peer->address, ROCEPATH_EVENT_PEER_HELLO, "it restores order");
+		rp_path_sync(rp, peer);
+	}
 	if (did & RP_HELLO_UNPROVEN)
 		stranger = be64_to_cpu(body->challenge);
 	if (did & RP_HELLO_REPLY)
 		control_send_hello(rp, peer, true, stranger);
+}
+
+static bool control_accepts(struct rp_peer *peer, const struct rp_wire *w)
+{
+	u64 now = ktime_get_ns();
+	bool accepts;
+
+	spin_lock(&peer->lock);
+	accepts = w->type == RP_WIRE_REPORT ? rp_hello_accepts_report(&peer->hello, w, now) :
+					      rp_hello_accepts(&peer->hello, w, now);
+	spin_unlock(&peer->lock);
+	return accepts;
+}
+
+/*
+ * Reports and probes count only from who has proven by a hello that it is there.
+ *
+ * Return: what to count it as.
+ */
+static enum rp_count control_other_rx(struct rp_device *rp, struct rp_peer *peer,
+				      const struct rp_wire *w)
+{
+	u32 len = be16_to_cpu(w->body_len);
+	bool sound;
+
+	if (w->type != RP_WIRE_REPORT && w->type != RP_WIRE_PROBE && w->type != RP_WIRE_PROBE_REPLY)
+		return RP_RX_CONTROL_TYPE;
+	if (w->type != RP_WIRE_REPORT && len < sizeof(struct rp_wire_probe))
+		return RP_RX_CONTROL_MALFORMED;
+	if (!peer || READ_ONCE(peer->hello.instance) != be64_to_cpu(w->instance))
+		return RP_RX_CONTROL_UNPROVEN;
+	if (!control_accepts(peer, w))
+		return RP_RX_CONTROL_REPLAY;
+	if (w->type == RP_WIRE_REPORT)
+		sound = rp_report_rx(rp, peer, w, len);
+	else if (w->type == RP_WIRE_PROBE)
+		sound = rp_probe_rx(rp, peer, w);
+	else
+		sound = rp_probe_answered(rp, peer, w);
+	return sound ? RP_RX_CONTROL_OK : RP_RX_CONTROL_MALFORMED;
 }
 
 static const enum rp_count verdict_count[] = {
@@ -275,15 +327,17 @@ void rp_control_rx(struct rp_device *rp, const struct sk_buff *skb, u32 l3, cons
 		rp_count(rp, verdict_count[verdict]);
 		return;
 	}
+	memcpy(&from, addrs.src, sizeof(from));
 	if (w->type != RP_WIRE_HELLO) {
-		rp_count(rp, RP_RX_CONTROL_TYPE);
+		peer = rp_peer_get(rp, &from, false);
+		rp_count(rp, control_other_rx(rp, peer, w));
+		rp_peer_put(peer);
 		return;
 	}
 	if (be16_to_cpu(w->body_len) < sizeof(struct rp_wire_hello)) {
 		rp_count(rp, RP_RX_CONTROL_MALFORMED);
 		return;
 	}
-	memcpy(&from, addrs.src, sizeof(from));
 	peer = rp_peer_get(rp, &from, true);
 	if (!peer) {
 		rp_count(rp, RP_RX_CONTROL_PEER);
@@ -297,13 +351,21 @@ void rp_control_rx(struct rp_device *rp, const struct sk_buff *skb, u32 l3, cons
 static bool control_visit(struct rp_device *rp, struct rp_peer *peer, unsigned long interval)
 {
 	u64 now = ktime_get_ns();
-	bool lost, ready;
+	bool lost, ready, ticking;
 
 	spin_lock_bh(&peer->lock);
 	lost = rp_hello_poll(&peer->hello, now);
 	ready = peer->envelope.len;
+	ticking = peer->ticking;
 	rp_peer_publish(peer, now);
 	spin_unlock_bh(&peer->lock);
+	/* while there is traffic its own clock does that, and faster */
+	if (!ticking && READ_ONCE(peer->reports)) {
+		local_bh_disable();
+		rp_path_poll(rp, peer, now);
+		rp_probe_due(rp, peer, now);
+		local_bh_enable();
+	}
 	if (lost) {
 		local_bh_disable();
 		rp_count(rp, RP_PEERS_LOST);

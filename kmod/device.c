@@ -42,7 +42,23 @@ static const struct rp_window_caps default_caps = {
 	.gap_ceiling_us = 20000,
 };
 
+/*
+ * Repair: what is under way for a report interval, a round trip and a queue of
+ * 300 us, at 400 Gb/s, and as much again for what is lost.
+ */
+static const struct rp_repair_caps default_repair_caps = {
+	.packets = 32768,
+	.bytes = 128 << 20,
+};
+
 #define RP_DEFAULT_REORDER_BYTES (256 << 20)
+#define RP_DEFAULT_REPAIR_BYTES (1 << 30)
+/* a silent path is out of use within 3 intervals: 3 ms */
+#define RP_DEFAULT_REPORT_INTERVAL_US 1000
+/* a link with one frame in 200 broken is taken out of service in any network */
+#define RP_DEFAULT_LOSS_PPM 5000
+#define RP_DEFAULT_PROBE_INTERVAL_MS 1000
+#define RP_DEFAULT_PROBES_PER_SECOND 10000
 #define RP_DEFAULT_EVS 16
 #define RP_DEFAULT_PEERS_MAX 4096
 #define RP_DEFAULT_HELLO_INTERVAL_MS 1000
@@ -66,6 +82,12 @@ static int device_ndo_init(struct net_device *dev)
 	rp->entropy = ROCEPATH_ENTROPY_SPORT;
 	rp->caps = default_caps;
 	rp->reorder_bytes = RP_DEFAULT_REORDER_BYTES;
+	rp->repair_caps = default_repair_caps;
+	rp->repair_bytes = RP_DEFAULT_REPAIR_BYTES;
+	rp->report_interval_us = RP_DEFAULT_REPORT_INTERVAL_US;
+	rp->loss_ppm = RP_DEFAULT_LOSS_PPM;
+	rp->probe_interval_ms = RP_DEFAULT_PROBE_INTERVAL_MS;
+	rp->probes_per_second = RP_DEFAULT_PROBES_PER_SECOND;
 	rp->evs = RP_DEFAULT_EVS;
 	rp->peers_max = RP_DEFAULT_PEERS_MAX;
 	rp->hello_interval_ms = RP_DEFAULT_HELLO_INTERVAL_MS;
@@ -74,8 +96,11 @@ static int device_ndo_init(struct net_device *dev)
 	rp->instance = get_random_u64() | 1;
 	/* it was given one when it was made */
 	rp->mtu_set = dev->mtu != ETH_DATA_LEN;
+	rp_probe_init(rp);
+	spin_lock_init(&rp->hops.lock);
 	INIT_LIST_HEAD(&rp->port_list);
 	INIT_DELAYED_WORK(&rp->holddown_work, rp_port_holddown_work);
+	INIT_DELAYED_WORK(&rp->gateway_work, rp_gateway_work);
 
 	rp->stats = netdev_alloc_pcpu_stats(struct rp_stats);
 	if (!rp->stats)
@@ -83,9 +108,12 @@ static int device_ndo_init(struct net_device *dev)
 	err = percpu_counter_init(&rp->held_bytes, 0, GFP_KERNEL);
 	if (err)
 		goto err_stats;
+	err = percpu_counter_init(&rp->kept_bytes, 0, GFP_KERNEL);
+	if (err)
+		goto err_held;
 	err = rp_peers_init(rp);
 	if (err)
-		goto err_counter;
+		goto err_kept;
 	err = rp_ports_update(rp);
 	if (err)
 		goto err_peers;
@@ -96,7 +124,9 @@ static int device_ndo_init(struct net_device *dev)
 
 err_peers:
 	rp_peers_exit(rp);
-err_counter:
+err_kept:
+	percpu_counter_destroy(&rp->kept_bytes);
+err_held:
 	percpu_counter_destroy(&rp->held_bytes);
 err_stats:
 	free_percpu(rp->stats);
@@ -117,6 +147,7 @@ static void device_ndo_uninit(struct net_device *dev)
 	list_for_each_entry_safe(port, next, &rp->port_list, list)
 		rp_port_del(port);
 	cancel_delayed_work_sync(&rp->holddown_work);
+	cancel_delayed_work_sync(&rp->gateway_work);
 	rp_qp_unbind_device(rp);
 	rp_peers_exit(rp);
 }
@@ -128,6 +159,7 @@ static void device_destructor(struct net_device *dev)
 
 	kfree(rcu_dereference_protected(rp->ports, true));
 	kfree_sensitive(rcu_dereference_protected(rp->keyring, true));
+	percpu_counter_destroy(&rp->kept_bytes);
 	percpu_counter_destroy(&rp->held_bytes);
 	free_percpu(rp->stats);
 }
@@ -459,6 +491,17 @@ void rp_device_update_carrier(struct rp_device *rp)
 u32 rp_device_held_bytes(const struct rp_device *rp)
 {
 	return (u32)max_t(s64, 0, percpu_counter_sum((struct percpu_counter *)&rp->held_bytes));
+}
+
+/**
+ * rp_device_kept_bytes() - what all flows of the device keep for repair now
+ * @rp: the device
+ *
+ * Context: any. Exact, hence not for each packet.
+ */
+u32 rp_device_kept_bytes(const struct rp_device *rp)
+{
+	return (u32)max_t(s64, 0, percpu_counter_sum((struct percpu_counter *)&rp->kept_bytes));
 }
 
 /**

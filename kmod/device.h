@@ -13,7 +13,10 @@
 
 #include "core/sched.h"
 #include "core/window.h"
+#include "core/repair.h"
 #include "core/wire.h"
+#include "hop.h"
+#include "probe.h"
 #include "stats.h"
 
 struct rp_port;
@@ -23,6 +26,7 @@ struct rp_peer;
  * struct rp_ports - the ports of a device as packets see them, RCU
  * @rcu: to free it
  * @paths: what schedulers pick from
+ * @desc: of each port, what paths are made from
  * @port: by number, NULL where there is none
  *
  * Made anew by rp_ports_update() on each change.
@@ -30,6 +34,7 @@ struct rp_peer;
 struct rp_ports {
 	struct rcu_head rcu;
 	struct rp_paths paths;
+	struct rp_paths_port desc[ROCEPATH_PORTS_MAX];
 	struct rp_port *port[ROCEPATH_PORTS_MAX];
 };
 
@@ -60,12 +65,22 @@ struct rp_keyring {
  * @reorder_bytes: bound of what all flows hold together
  * @held_bytes: what they hold; read without summing, so off by at most a batch for each CPU
  * @port_failed_ns: when a port last failed, 0: never
+ * @repair_caps: bounds of what is kept for repair, for each flow
+ * @repair_bytes: bound of what all flows keep together
+ * @kept_bytes: what they keep; as @held_bytes
+ * @report_interval_us: between reports to one peer, while there is traffic
+ * @loss_ppm: a path that loses more is taken out
+ * @probe_interval_ms: of paths that are up and idle
+ * @probes_per_second: bound
+ * @probe_budget: what is left of it
+ * @hops: probes with a hop limit that are out
  * @keyring: RCU, NULL without keys, written under RTNL
  * @port_list: struct rp_port, RTNL
  * @evs: entropy values of each port
  * @holddown_ms: first hold-down of a port that came back
  * @holddown_max_ms: where damping ends
  * @holddown_work: ends hold-downs
+ * @gateway_work: resolves the ports' gateways
  * @mtu_set: the MTU was chosen by the user and no longer follows the first port
  * @mtu_pushing: the MTU is being changed from above: ports may
  * @peers_max: bound
@@ -89,15 +104,23 @@ struct rp_device {
 	struct rp_window_caps caps;
 	u32 reorder_bytes;
 	u64 port_failed_ns;
+	struct rp_repair_caps repair_caps;
+	u32 repair_bytes;
+	u32 report_interval_us;
+	u32 loss_ppm;
+	u32 probe_interval_ms;
+	u32 probes_per_second;
 	struct rp_keyring __rcu *keyring;
 
 	struct percpu_counter held_bytes ____cacheline_aligned_in_smp;
+	struct percpu_counter kept_bytes;
 
 	struct list_head port_list;
 	u32 evs;
 	u32 holddown_ms;
 	u32 holddown_max_ms;
 	struct delayed_work holddown_work;
+	struct delayed_work gateway_work;
 	bool mtu_set;
 	bool mtu_pushing;
 
@@ -110,6 +133,8 @@ struct rp_device {
 	struct delayed_work hello_work;
 	u64 instance;
 	unsigned long cap_event;
+	struct rp_probe_budget probe_budget;
+	struct rp_hops hops;
 };
 
 static inline void rp_count(const struct rp_device *rp, enum rp_count index)
@@ -121,6 +146,7 @@ bool rp_is_device(const struct net_device *dev);
 void rp_device_update_features(struct rp_device *rp);
 void rp_device_update_carrier(struct rp_device *rp);
 u32 rp_device_held_bytes(const struct rp_device *rp);
+u32 rp_device_kept_bytes(const struct rp_device *rp);
 
 int rp_device_init(void);
 void rp_device_exit(void);

@@ -14,8 +14,11 @@
 #include <linux/slab.h>
 #include <net/dst.h>
 
+#include "compat/hrtimer.h"
 #include "device.h"
+#include "heard.h"
 #include "netlink.h"
+#include "peer.h"
 #include "qp.h"
 #include "rx.h"
 #include "trace.h"
@@ -36,6 +39,9 @@
  * this far apart: receive comes in between.
  */
 #define RP_FLOW_OVERDUE_NS (500 * NSEC_PER_USEC)
+
+/* so many report intervals a gap lives at least, where the peer repairs: a packet lost four times */
+#define RP_FLOW_REPAIR_INTERVALS 16
 
 /* a flow that held nothing for so long gives its memory back */
 #define RP_FLOW_IDLE_NS NSEC_PER_SEC
@@ -98,11 +104,23 @@ static void flow_expire(struct rp_flow *f, struct rp_device *rp)
 	}
 }
 
-/* the device's caps as they are for a packet or a timer of this moment */
-static struct rp_window_caps flow_caps(const struct rp_device *rp, u64 now)
+/*
+ * The device's caps as they are for a packet or a timer of this moment. Where the
+ * peer repairs, a gap is worth waiting for: the report that tells of it, the
+ * repair's way, and once more, for either may be lost.
+ */
+static struct rp_window_caps flow_caps(const struct rp_device *rp, const struct rp_peer *peer,
+				       u64 now)
 {
 	struct rp_window_caps caps = rp->caps;
 
+	if (peer && READ_ONCE(peer->reports)) {
+		u32 repair = RP_FLOW_REPAIR_INTERVALS * READ_ONCE(rp->report_interval_us);
+
+		caps.gap_floor_us = max(caps.gap_floor_us, repair);
+		caps.gap_ceiling_us = max(caps.gap_ceiling_us, repair);
+		return caps;
+	}
 	if (unlikely(now < READ_ONCE(rp->port_failed_ns) + RP_FLOW_HURRY_NS) &&
 	    READ_ONCE(rp->port_failed_ns))
 		caps.gap_fixed_us = RP_FLOW_HURRY_GAP_US;
@@ -159,8 +177,9 @@ static void flow_rest(struct rp_flow *f, u64 now)
 /* the gap's time may be up */
 static void flow_check_gap(struct rp_flow *f, struct rp_device *rp)
 {
+	const struct rp_peer *peer = rcu_dereference(f->qp->peer);
 	u64 now = ktime_get_ns(), deadline;
-	struct rp_window_caps caps = flow_caps(rp, now);
+	struct rp_window_caps caps = flow_caps(rp, peer, now);
 
 	deadline = rp_window_deadline(&f->window, &caps);
 	if (!deadline) {
@@ -211,8 +230,7 @@ void rp_flow_init(struct rp_flow *f, struct rp_qp *qp)
 	f->qp = qp;
 	spin_lock_init(&f->lock);
 	__skb_queue_head_init(&f->ready);
-	hrtimer_init(&f->timer, CLOCK_MONOTONIC, HRTIMER_MODE_ABS_SOFT);
-	f->timer.function = flow_timer;
+	rp_hrtimer_setup(&f->timer, flow_timer, HRTIMER_MODE_ABS_SOFT);
 }
 
 /**
@@ -296,28 +314,31 @@ static enum rp_count flow_passed(const struct rp_flow *f, u32 psn)
  * @f: the flow
  * @rp: the device, that the QP is bound to
  * @skb: the packet, unshared, ours from here on; its device is already @rp's
+ * @l3: bytes from its data to the IP header
  * @r: parsed
- * @hold: the peer sprays, or may: keep early packets back
+ * @peer: who sent it, may be NULL; when it sprays, or may, early packets are kept back
  *
  * Context: softirq, RCU.
  */
-void rp_flow_rx(struct rp_flow *f, struct rp_device *rp, struct sk_buff *skb,
-		const struct rp_roce *r, bool hold)
+void rp_flow_rx(struct rp_flow *f, struct rp_device *rp, struct sk_buff *skb, u32 l3,
+		const struct rp_roce *r, struct rp_peer *peer)
 {
 	struct rp_held *h = flow_held(skb);
 	struct rp_window_caps caps = {};
+	enum rp_window_verdict verdict;
 	u64 now = 0;
 
 	h->next = NULL;
 	h->psn = r->psn;
 	h->span = rp_roce_span(r, f->qp->path_mtu);
 	h->bytes = skb->truesize;
+	h->repair = r->repair;
 
 	spin_lock(&f->lock);
-	if (f->window.held || h->psn != f->window.expected)
+	if (f->window.held || h->psn != f->window.expected || h->repair)
 		now = ktime_get_ns();
-	if (hold) {
-		caps = flow_caps(rp, now);
+	if (peer && READ_ONCE(peer->holds)) {
+		caps = flow_caps(rp, peer, now);
 		/* each flow's share is bounded by caps.bytes, all together by this */
 		if (percpu_counter_read_positive(&rp->held_bytes) + h->bytes >
 		    READ_ONCE(rp->reorder_bytes))
@@ -325,7 +346,13 @@ void rp_flow_rx(struct rp_flow *f, struct rp_device *rp, struct sk_buff *skb,
 		if (h->psn != f->window.expected)
 			flow_make_room(f, h->psn);
 	}
-	switch (rp_window_rx(&f->window, h, &caps, now)) {
+	verdict = rp_window_rx(&f->window, h, &caps, now);
+	/* what the QP waits for, and whoever else can guess that could harm the QP itself */
+	if (peer && READ_ONCE(peer->reports) &&
+	    (verdict == RP_WINDOW_DELIVER || verdict == RP_WINDOW_HOLD))
+		rp_heard(peer, skb, l3, r, h->late_ns);
+	f->news = true;
+	switch (verdict) {
 	case RP_WINDOW_DELIVER:
 		rp_count(rp, RP_RX_IN_ORDER);
 		flow_ready(f, rp, skb);
@@ -340,7 +367,8 @@ void rp_flow_rx(struct rp_flow *f, struct rp_device *rp, struct sk_buff *skb,
 		flow_hold(f, rp, skb, now);
 		break;
 	case RP_WINDOW_DUPLICATE:
-		rp_count(rp, RP_RX_DROP_DUPLICATE);
+		rp_count(rp, rp_psn_diff(h->psn, f->window.expected) < 0 || h->repair ?
+				     RP_RX_DROP_REPAIRED : RP_RX_DROP_DUPLICATE);
 		kfree_skb(skb);
 		break;
 	case RP_WINDOW_FULL:
@@ -436,6 +464,38 @@ void rp_flow_hurry(struct rp_flow *f)
 	if (!f->dead && f->window.held)
 		flow_start_timer(f, 0);
 	spin_unlock_bh(&f->lock);
+}
+
+/**
+ * rp_flow_report() - what there is to report of a flow
+ * @f: the flow
+ * @out: filled in but for QPN and PSN space
+ *
+ * While packets are held there is, whether others come or not: what was said
+ * before may be lost.
+ *
+ * Context: bottom halves off.
+ * Return: false if there is nothing new.
+ */
+bool rp_flow_report(struct rp_flow *f, struct rp_report_flow *out)
+{
+	bool news;
+
+	if (!READ_ONCE(f->news))
+		return false;
+	spin_lock(&f->lock);
+	news = f->news && !f->dead;
+	if (news)
+		rp_report_window(out, &f->window);
+	f->news = f->window.held;
+	spin_unlock(&f->lock);
+	return news;
+}
+
+/** rp_flow_news() - it was not reported after all: the next report is to have it. */
+void rp_flow_news(struct rp_flow *f)
+{
+	WRITE_ONCE(f->news, true);
 }
 
 /**

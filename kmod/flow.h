@@ -8,9 +8,11 @@
 
 #include <rocepath/roce.h>
 
+#include "core/report.h"
 #include "core/window.h"
 
 struct rp_device;
+struct rp_peer;
 struct rp_qp;
 
 /**
@@ -22,6 +24,7 @@ struct rp_qp;
  * @delivering: a CPU is emptying @ready, others only add to it: so packets of
  *	a flow reach the stack in order, whichever CPUs they came in on
  * @dead: the QP went away, nothing is held any more
+ * @news: something came since it was last reported
  * @overdue_ns: the gap that was found overdue once already, by its opening
  * @held_ns: when a packet was last held
  * @timer_ns: when @timer is due, if it is queued
@@ -34,6 +37,7 @@ struct rp_flow {
 	struct sk_buff_head ready;
 	bool delivering;
 	bool dead;
+	bool news;
 	u64 overdue_ns;
 	u64 held_ns;
 	u64 timer_ns;
@@ -42,8 +46,10 @@ struct rp_flow {
 
 void rp_flow_init(struct rp_flow *f, struct rp_qp *qp);
 void rp_flow_close(struct rp_flow *f);
-void rp_flow_rx(struct rp_flow *f, struct rp_device *rp, struct sk_buff *skb,
-		const struct rp_roce *r, bool hold);
+void rp_flow_rx(struct rp_flow *f, struct rp_device *rp, struct sk_buff *skb, u32 l3,
+		const struct rp_roce *r, struct rp_peer *peer);
+bool rp_flow_report(struct rp_flow *f, struct rp_report_flow *out);
+void rp_flow_news(struct rp_flow *f);
 void rp_flow_sent(struct rp_qp *qp, const struct rp_roce *r);
 void rp_flow_hurry(struct rp_flow *f);
 void rp_flow_snapshot(struct rp_flow *f, struct rp_window *w);

@@ -157,6 +157,8 @@ static const struct genl_ops netlink_ops[] = {
 	RP_OP_ADMIN(PORT_SET, port, rp_nl_port_set, NULL),
 	RP_OP_GET(PEER_GET, peer, NULL, rp_nl_peer_dump),
 	RP_OP_GET(PATH_GET, path, NULL, rp_nl_path_dump),
+	RP_OP_ADMIN(PATH_SET, path, rp_nl_path_set, NULL),
+	RP_OP_ADMIN(PROBE, path, rp_nl_probe, NULL),
 	RP_OP_ADMIN(FLOW_GET, flow, NULL, rp_nl_flow_dump),
 	RP_OP_ADMIN(KEY_GET, key, NULL, rp_nl_key_dump),
 	RP_OP_ADMIN(KEY_SET, key, rp_nl_key_set, NULL),

@@ -7,6 +7,8 @@
 
 struct in6_addr;
 struct rp_device;
+struct rp_hop;
+struct rp_pathset_entry;
 struct rp_port;
 
 extern struct genl_family rp_genl_family;
@@ -15,6 +17,10 @@ extern struct genl_family rp_genl_family;
 void rp_event_port(const struct rp_port *port, enum rocepath_event event, const char *reason);
 void rp_event_peer(const struct rp_device *rp, const struct in6_addr *address,
 		   enum rocepath_event event, const char *reason);
+void rp_event_path(const struct rp_port *port, const struct in6_addr *peer,
+		   const struct rp_pathset_entry *p, u8 before, u64 took_ns);
+void rp_event_hop(const struct rp_device *rp, const struct rp_hop *hop,
+		  const struct in6_addr *router);
 void rp_event_cap(struct rp_device *rp, const char *reason);
 
 /* what the handlers share; netlink.c */
@@ -34,11 +40,15 @@ int rp_nl_device_set(struct sk_buff *skb, struct genl_info *info);
 
 /* handlers; netlink_port.c */
 extern const struct nla_policy rp_nl_port_policy[ROCEPATH_A_PORT_MAX + 1];
-extern const struct nla_policy rp_nl_path_policy[ROCEPATH_A_PATH_MAX + 1];
 int rp_nl_port_get(struct sk_buff *skb, struct genl_info *info);
 int rp_nl_port_dump(struct sk_buff *skb, struct netlink_callback *cb);
 int rp_nl_port_set(struct sk_buff *skb, struct genl_info *info);
+
+/* handlers; netlink_path.c */
+extern const struct nla_policy rp_nl_path_policy[ROCEPATH_A_PATH_MAX + 1];
 int rp_nl_path_dump(struct sk_buff *skb, struct netlink_callback *cb);
+int rp_nl_path_set(struct sk_buff *skb, struct genl_info *info);
+int rp_nl_probe(struct sk_buff *skb, struct genl_info *info);
 
 /* handlers; netlink_peer.c */
 extern const struct nla_policy rp_nl_peer_policy[ROCEPATH_A_PEER_MAX + 1];

@@ -14,6 +14,11 @@ static struct netlink_range_validation range_depth = { .min = 1, .max = 65536 };
 static struct netlink_range_validation range_bytes = { .min = 65536, .max = 1u << 31 };
 static struct netlink_range_validation range_peers = { .min = 1, .max = 65536 };
 static struct netlink_range_validation range_hello_ms = { .min = 10, .max = 60000 };
+static struct netlink_range_validation range_repair_depth = { .max = 65536 };
+static struct netlink_range_validation range_report_us = { .min = 100, .max = USEC_PER_SEC };
+static struct netlink_range_validation range_loss_ppm = { .max = 1000000 };
+static struct netlink_range_validation range_probe_ms = { .max = 3600000 };
+static struct netlink_range_validation range_probes = { .min = 1, .max = 1000000 };
 static struct netlink_range_validation range_holddown_ms = { .max = 3600000 };
 
 const struct nla_policy rp_nl_device_policy[ROCEPATH_A_DEVICE_MAX + 1] = {
@@ -33,6 +38,13 @@ const struct nla_policy rp_nl_device_policy[ROCEPATH_A_DEVICE_MAX + 1] = {
 	[ROCEPATH_A_DEVICE_HOLDDOWN_MS] = NLA_POLICY_FULL_RANGE(NLA_U32, &range_holddown_ms),
 	[ROCEPATH_A_DEVICE_HOLDDOWN_MAX_MS] = NLA_POLICY_FULL_RANGE(NLA_U32, &range_holddown_ms),
 	[ROCEPATH_A_DEVICE_MARK_MASK] = { .type = NLA_U32 },
+	[ROCEPATH_A_DEVICE_REPORT_INTERVAL_US] = NLA_POLICY_FULL_RANGE(NLA_U32, &range_report_us),
+	[ROCEPATH_A_DEVICE_REPAIR_DEPTH] = NLA_POLICY_FULL_RANGE(NLA_U32, &range_repair_depth),
+	[ROCEPATH_A_DEVICE_REPAIR_FLOW_BYTES] = NLA_POLICY_FULL_RANGE(NLA_U32, &range_bytes),
+	[ROCEPATH_A_DEVICE_REPAIR_BYTES] = NLA_POLICY_FULL_RANGE(NLA_U32, &range_bytes),
+	[ROCEPATH_A_DEVICE_LOSS_PPM] = NLA_POLICY_FULL_RANGE(NLA_U32, &range_loss_ppm),
+	[ROCEPATH_A_DEVICE_PROBE_INTERVAL_MS] = NLA_POLICY_FULL_RANGE(NLA_U32, &range_probe_ms),
+	[ROCEPATH_A_DEVICE_PROBES_PER_SECOND] = NLA_POLICY_FULL_RANGE(NLA_U32, &range_probes),
 };
 
 /* knobs that are one u32 of the device, set and shown alike */
@@ -53,6 +65,13 @@ static const struct {
 	{ ROCEPATH_A_DEVICE_HOLDDOWN_MS, offsetof(struct rp_device, holddown_ms) },
 	{ ROCEPATH_A_DEVICE_HOLDDOWN_MAX_MS, offsetof(struct rp_device, holddown_max_ms) },
 	{ ROCEPATH_A_DEVICE_MARK_MASK, offsetof(struct rp_device, mark_mask) },
+	{ ROCEPATH_A_DEVICE_REPORT_INTERVAL_US, offsetof(struct rp_device, report_interval_us) },
+	{ ROCEPATH_A_DEVICE_REPAIR_DEPTH, offsetof(struct rp_device, repair_caps.packets) },
+	{ ROCEPATH_A_DEVICE_REPAIR_FLOW_BYTES, offsetof(struct rp_device, repair_caps.bytes) },
+	{ ROCEPATH_A_DEVICE_REPAIR_BYTES, offsetof(struct rp_device, repair_bytes) },
+	{ ROCEPATH_A_DEVICE_LOSS_PPM, offsetof(struct rp_device, loss_ppm) },
+	{ ROCEPATH_A_DEVICE_PROBE_INTERVAL_MS, offsetof(struct rp_device, probe_interval_ms) },
+	{ ROCEPATH_A_DEVICE_PROBES_PER_SECOND, offsetof(struct rp_device, probes_per_second) },
 };
 
 static u32 *device_knob(struct rp_device *rp, int i)
@@ -88,6 +107,7 @@ static int device_put(struct sk_buff *skb, struct rp_device *rp)
 	    nla_put_u32(skb, ROCEPATH_A_DEVICE_PEERS, READ_ONCE(rp->peer_count)) ||
 	    nla_put_u32(skb, ROCEPATH_A_DEVICE_FLOWS, rp_qp_count(rp, NULL)) ||
 	    nla_put_u32(skb, ROCEPATH_A_DEVICE_HELD_BYTES, rp_device_held_bytes(rp)) ||
+	    nla_put_u32(skb, ROCEPATH_A_DEVICE_KEPT_BYTES, rp_device_kept_bytes(rp)) ||
 	    nla_put_u8(skb, ROCEPATH_A_DEVICE_REORDERS, rp_qp_seen()) ||
 	    nla_put_u64_64bit(skb, ROCEPATH_A_DEVICE_INSTANCE, rp->instance,
 			      ROCEPATH_A_DEVICE_PAD) ||
@@ -197,7 +217,7 @@ static int device_check_sched(struct genl_info *info, const struct rp_sched_ops 
 	*sched = rp_sched_find(nla_data(attr));
 	if (*sched)
 		return 0;
-	NL_SET_ERR_MSG_ATTR(info->extack, attr, "No such scheduler: there are flow and spray");
+	NL_SET_ERR_MSG_ATTR(info->extack, attr, "No such scheduler: there are flow, flowlet, spray and adaptive");
 	return -ENOENT;
 }
 

@@ -5,6 +5,7 @@
 #include "device.h"
 #include "flow.h"
 #include "netlink.h"
+#include "path.h"
 #include "peer.h"
 #include "qp.h"
 
@@ -18,11 +19,25 @@ const struct nla_policy rp_nl_flow_policy[ROCEPATH_A_FLOW_MAX + 1] = {
 
 static int peer_put(struct sk_buff *skb, struct rp_device *rp, struct rp_peer *peer)
 {
+	struct rp_peer_paths *paths;
 	struct rp_hello h;
+	u64 reported;
 
 	spin_lock_bh(&peer->lock);
 	h = peer->hello;
+	reported = peer->reported_ns;
 	spin_unlock_bh(&peer->lock);
+	paths = rcu_dereference(peer->paths);
+	if (nla_put_u8(skb, ROCEPATH_A_PEER_REPORTS, READ_ONCE(peer->reports)) ||
+	    (paths && (nla_put_u32(skb, ROCEPATH_A_PEER_PATHS, paths->set->n) ||
+		       nla_put_u32(skb, ROCEPATH_A_PEER_PATHS_USABLE,
+				   READ_ONCE(paths->set->usable)))) ||
+	    (reported && (nla_put_u64_64bit(skb, ROCEPATH_A_PEER_REPORT_AGE_MS,
+					    div_u64(ktime_get_ns() - reported, NSEC_PER_MSEC),
+					    ROCEPATH_A_PEER_PAD) ||
+			  nla_put_u32(skb, ROCEPATH_A_PEER_LATENCY_US,
+				      READ_ONCE(peer->latency_us)))))
+		return -EMSGSIZE;
 	if (nla_put_u32(skb, ROCEPATH_A_PEER_DEVICE, rp->dev->ifindex) ||
 	    nla_put(skb, ROCEPATH_A_PEER_ADDRESS, sizeof(peer->address), &peer->address) ||
 	    nla_put_u32(skb, ROCEPATH_A_PEER_STATE, h.state) ||
@@ -109,6 +124,33 @@ static int flow_put_window(struct sk_buff *skb, int attr, struct rp_flow *f,
 	return 0;
 }
 
+static int flow_put_queue(struct sk_buff *skb, int attr, struct rp_queue *q)
+{
+	struct rp_repair r;
+	struct nlattr *nest;
+
+	rp_queue_snapshot(q, &r);
+	nest = nla_nest_start(skb, attr);
+	if (!nest)
+		return -EMSGSIZE;
+	if (nla_put_u32(skb, ROCEPATH_A_QUEUE_PACKETS, r.packets) ||
+	    nla_put_u32(skb, ROCEPATH_A_QUEUE_BYTES, r.bytes) ||
+	    nla_put_u64_64bit(skb, ROCEPATH_A_QUEUE_KEPT, r.stats.kept, ROCEPATH_A_QUEUE_PAD) ||
+	    nla_put_u64_64bit(skb, ROCEPATH_A_QUEUE_REPAIRED, r.stats.repaired,
+			      ROCEPATH_A_QUEUE_PAD) ||
+	    nla_put_u64_64bit(skb, ROCEPATH_A_QUEUE_GIVEN_UP, r.stats.given_up,
+			      ROCEPATH_A_QUEUE_PAD) ||
+	    nla_put_u64_64bit(skb, ROCEPATH_A_QUEUE_LET_GO, r.stats.let_go,
+			      ROCEPATH_A_QUEUE_PAD) ||
+	    nla_put_u64_64bit(skb, ROCEPATH_A_QUEUE_REWOUND, r.stats.rewound,
+			      ROCEPATH_A_QUEUE_PAD)) {
+		nla_nest_cancel(skb, nest);
+		return -EMSGSIZE;
+	}
+	nla_nest_end(skb, nest);
+	return 0;
+}
+
 static int flow_put(struct sk_buff *skb, struct rp_qp *qp, struct rp_device *rp)
 {
 	if (nla_put_u32(skb, ROCEPATH_A_FLOW_DEVICE, rp->dev->ifindex) ||
@@ -122,7 +164,9 @@ static int flow_put(struct sk_buff *skb, struct rp_qp *qp, struct rp_device *rp)
 	    nla_put_u64_64bit(skb, ROCEPATH_A_FLOW_TX_SPRAYED, READ_ONCE(qp->tx_sprayed),
 			      ROCEPATH_A_FLOW_PAD) ||
 	    flow_put_window(skb, ROCEPATH_A_FLOW_REQUESTS, &qp->rx[RP_REQUESTS], &rp->caps) ||
-	    flow_put_window(skb, ROCEPATH_A_FLOW_RESPONSES, &qp->rx[RP_RESPONSES], &rp->caps))
+	    flow_put_window(skb, ROCEPATH_A_FLOW_RESPONSES, &qp->rx[RP_RESPONSES], &rp->caps) ||
+	    flow_put_queue(skb, ROCEPATH_A_FLOW_SENT_REQUESTS, &qp->queue[RP_REQUESTS]) ||
+	    flow_put_queue(skb, ROCEPATH_A_FLOW_SENT_RESPONSES, &qp->queue[RP_RESPONSES]))
 		return -EMSGSIZE;
 	return 0;
 }

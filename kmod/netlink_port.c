@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Netlink: ports, and the paths that they make with their entropy values. */
+/* Netlink: ports. */
+#include <linux/inetdevice.h>
 #include <linux/rtnetlink.h>
+#include <net/ipv6.h>
 
 #include "device.h"
 #include "netlink.h"
@@ -12,21 +14,9 @@ const struct nla_policy rp_nl_port_policy[ROCEPATH_A_PORT_MAX + 1] = {
 	[ROCEPATH_A_PORT_DEVICE] = NLA_POLICY_MIN(NLA_U32, 1),
 	[ROCEPATH_A_PORT_IFINDEX] = NLA_POLICY_MIN(NLA_U32, 1),
 	[ROCEPATH_A_PORT_WEIGHT] = NLA_POLICY_FULL_RANGE(NLA_U32, &range_weight),
+	[ROCEPATH_A_PORT_VIA4] = NLA_POLICY_EXACT_LEN(sizeof(__be32)),
+	[ROCEPATH_A_PORT_VIA6] = NLA_POLICY_EXACT_LEN(sizeof(struct in6_addr)),
 };
-
-const struct nla_policy rp_nl_path_policy[ROCEPATH_A_PATH_MAX + 1] = {
-	[ROCEPATH_A_PATH_DEVICE] = NLA_POLICY_MIN(NLA_U32, 1),
-};
-
-/* of sprayed packets, in parts of @whole */
-static u32 port_share(const struct rp_port *port, u32 whole)
-{
-	const struct rp_ports *ports = rtnl_dereference(port->rp->ports);
-
-	return ports->paths.slots ?
-		       div_u64((u64)ports->paths.share[port->index] * whole, ports->paths.slots) :
-		       0;
-}
 
 static int port_put(struct sk_buff *skb, const struct rp_port *port)
 {
@@ -48,7 +38,11 @@ static int port_put(struct sk_buff *skb, const struct rp_port *port)
 			      ROCEPATH_A_PORT_PAD) ||
 	    nla_put_u32(skb, ROCEPATH_A_PORT_HOLDDOWN_LEFT_MS, left) ||
 	    nla_put_u32(skb, ROCEPATH_A_PORT_FLAPS, port->holddown.flaps) ||
-	    nla_put_u32(skb, ROCEPATH_A_PORT_SHARE, port_share(port, 1000)) ||
+	    nla_put_u32(skb, ROCEPATH_A_PORT_SHARE, rp_paths_share(&rtnl_dereference(port->rp->ports)->paths, port->index, 1000)) ||
+	    (port->gateway.via4 &&
+	     nla_put_in_addr(skb, ROCEPATH_A_PORT_VIA4, port->gateway.via4)) ||
+	    (!ipv6_addr_any(&port->gateway.via6) &&
+	     nla_put_in6_addr(skb, ROCEPATH_A_PORT_VIA6, &port->gateway.via6)) ||
 	    rp_nl_put_stats(skb, ROCEPATH_A_PORT_STATS, rp_port_count_name, stats, RP_PORT_COUNTS))
 		return -EMSGSIZE;
 	return 0;
@@ -139,20 +133,48 @@ int rp_nl_port_dump(struct sk_buff *skb, struct netlink_callback *cb)
 	return rp_nl_dump_devices(skb, cb, ROCEPATH_A_PORT_DEVICE, port_dump_one);
 }
 
+static int port_check_via(struct genl_info *info)
+{
+	struct nlattr *via4 = info->attrs[ROCEPATH_A_PORT_VIA4];
+	struct nlattr *via6 = info->attrs[ROCEPATH_A_PORT_VIA6];
+
+	if (via4 && ipv4_is_multicast(nla_get_in_addr(via4))) {
+		NL_SET_ERR_MSG_ATTR(info->extack, via4, "A gateway has a unicast address");
+		return -EINVAL;
+	}
+	if (via6 && ipv6_addr_is_multicast(nla_data(via6))) {
+		NL_SET_ERR_MSG_ATTR(info->extack, via6, "A gateway has a unicast address");
+		return -EINVAL;
+	}
+	return 0;
+}
+
 static int port_set(struct rp_port *port, struct genl_info *info)
 {
+	struct nlattr *weight = info->attrs[ROCEPATH_A_PORT_WEIGHT];
+	struct nlattr *via4 = info->attrs[ROCEPATH_A_PORT_VIA4];
+	struct nlattr *via6 = info->attrs[ROCEPATH_A_PORT_VIA6];
 	u16 before = port->weight;
 	int err;
 
-	if (GENL_REQ_ATTR_CHECK(info, ROCEPATH_A_PORT_WEIGHT)) {
-		NL_SET_ERR_MSG(info->extack, "Nothing to set: a port has a weight");
+	if (!weight && !via4 && !via6) {
+		NL_SET_ERR_MSG(info->extack, "Nothing to set: a port has a weight and a gateway");
 		return -EINVAL;
 	}
-	rp_port_set_weight(port, nla_get_u32(info->attrs[ROCEPATH_A_PORT_WEIGHT]));
-	err = rp_ports_update(port->rp);
+	err = port_check_via(info);
 	if (err)
-		rp_port_set_weight(port, before);
-	return err;
+		return err;
+	if (weight) {
+		rp_port_set_weight(port, nla_get_u32(weight));
+		err = rp_ports_update(port->rp);
+		if (err) {
+			rp_port_set_weight(port, before);
+			return err;
+		}
+	}
+	if (via4 || via6)
+		rp_gateway_set(port, via4 ? nla_data(via4) : NULL, via6 ? nla_data(via6) : NULL);
+	return 0;
 }
 
 /**
@@ -170,56 +192,4 @@ int rp_nl_port_set(struct sk_buff *skb, struct genl_info *info)
 	err = IS_ERR(port) ? PTR_ERR(port) : port_set(port, info);
 	rtnl_unlock();
 	return err;
-}
-
-static int path_put_attrs(struct sk_buff *skb, const struct rp_port *port, u32 ev)
-{
-	struct rp_path path = { .port = port->index, .ev = ev };
-
-	if (nla_put_u32(skb, ROCEPATH_A_PATH_DEVICE, port->rp->dev->ifindex) ||
-	    nla_put_u32(skb, ROCEPATH_A_PATH_PORT, port->dev->ifindex) ||
-	    nla_put_string(skb, ROCEPATH_A_PATH_PORT_NAME, port->dev->name) ||
-	    nla_put_u32(skb, ROCEPATH_A_PATH_EV, ev) ||
-	    nla_put_u32(skb, ROCEPATH_A_PATH_SPORT, rp_path_sport(path)) ||
-	    nla_put_u32(skb, ROCEPATH_A_PATH_FLOWLABEL, rp_path_flowlabel(path)) ||
-	    nla_put_u32(skb, ROCEPATH_A_PATH_STATE, port->holddown.state) ||
-	    nla_put_u32(skb, ROCEPATH_A_PATH_SHARE, port_share(port, 1000000) / port->rp->evs))
-		return -EMSGSIZE;
-	return 0;
-}
-
-/* args[1]: ports that are done, args[2]: EVs of the next one that are */
-static int path_dump_one(struct sk_buff *skb, struct netlink_callback *cb, struct rp_device *rp)
-{
-	struct rp_port *port;
-	long i = 0;
-	void *hdr;
-
-	list_for_each_entry(port, &rp->port_list, list) {
-		if (i++ < cb->args[1])
-			continue;
-		for (; cb->args[2] < rp->evs; cb->args[2]++) {
-			hdr = rp_nl_dump_put(skb, cb, ROCEPATH_CMD_PATH_GET);
-			if (!hdr)
-				return -EMSGSIZE;
-			if (path_put_attrs(skb, port, cb->args[2])) {
-				genlmsg_cancel(skb, hdr);
-				return -EMSGSIZE;
-			}
-			genlmsg_end(skb, hdr);
-		}
-		cb->args[1] = i;
-		cb->args[2] = 0;
-	}
-	return 0;
-}
-
-/**
- * rp_nl_path_dump() - ROCEPATH_CMD_PATH_GET
- * @skb: to write to
- * @cb: the dump
- */
-int rp_nl_path_dump(struct sk_buff *skb, struct netlink_callback *cb)
-{
-	return rp_nl_dump_devices(skb, cb, ROCEPATH_A_PATH_DEVICE, path_dump_one);
 }

@@ -8,17 +8,18 @@
  */
 #include "peer.h"
 
-#include <linux/etherdevice.h>
-#include <linux/if_vlan.h>
-#include <linux/ip.h>
-#include <linux/ipv6.h>
 #include <linux/random.h>
 #include <linux/rhashtable.h>
 #include <linux/slab.h>
 
+#include "compat/hrtimer.h"
 #include "control.h"
 #include "device.h"
+#include "heard.h"
 #include "netlink.h"
+#include "path.h"
+#include "tick.h"
+#include "tx.h"
 
 static const struct rhashtable_params peer_params = {
 	.key_len = sizeof(struct in6_addr),
@@ -33,8 +34,12 @@ static struct rp_peer *peer_new(struct rp_device *rp, const struct in6_addr *add
 
 	if (!peer)
 		return NULL;
+	peer->rp = rp;
 	peer->address = *address;
 	peer->envelope_old = true;
+	peer->probe_mask = get_random_u64();
+	INIT_LIST_HEAD(&peer->active_qps);
+	rp_hrtimer_setup(&peer->tick, rp_tick, HRTIMER_MODE_REL_SOFT);
 	peer->used = jiffies;
 	peer->hello_due = jiffies;
 	refcount_set(&peer->refs, 2);
@@ -85,6 +90,15 @@ struct rp_peer *rp_peer_get(struct rp_device *rp, const struct in6_addr *address
 	return peer;
 }
 
+static void peer_free_rcu(struct rcu_head *head)
+{
+	struct rp_peer *peer = container_of(head, struct rp_peer, rcu);
+
+	rp_path_free(peer);
+	rp_heard_free(peer);
+	kfree(peer);
+}
+
 /**
  * rp_peer_put() - give a reference back
  * @peer: may be NULL
@@ -94,7 +108,7 @@ struct rp_peer *rp_peer_get(struct rp_device *rp, const struct in6_addr *address
 void rp_peer_put(struct rp_peer *peer)
 {
 	if (peer && refcount_dec_and_test(&peer->refs))
-		kfree_rcu(peer, rcu);
+		call_rcu(&peer->rcu, peer_free_rcu);
 }
 
 /**
@@ -111,8 +125,14 @@ void rp_peer_remove(struct rp_device *rp, struct rp_peer *peer)
 	list_del_rcu(&peer->list);
 	rp->peer_count--;
 	spin_unlock_bh(&rp->peer_lock);
+	spin_lock_bh(&peer->lock);
+	peer->gone = true;
 	WRITE_ONCE(peer->sprayable, false);
 	WRITE_ONCE(peer->holds, false);
+	WRITE_ONCE(peer->reports, false);
+	spin_unlock_bh(&peer->lock);
+	/* it is not started again, for the peer is gone */
+	hrtimer_cancel(&peer->tick);
 	rp_peer_put(peer);
 }
 
@@ -128,6 +148,7 @@ void rp_peer_publish(struct rp_peer *peer, u64 now_ns)
 	lockdep_assert_held(&peer->lock);
 	WRITE_ONCE(peer->sprayable, peer->hello.state == ROCEPATH_PEER_CAPABLE);
 	WRITE_ONCE(peer->holds, peer->hello.hold_until_ns > now_ns);
+	WRITE_ONCE(peer->reports, peer->sprayable && peer->hello.reports);
 }
 
 /**
@@ -142,25 +163,133 @@ void rp_peer_publish(struct rp_peer *peer, u64 now_ns)
 void rp_peer_learn_envelope(struct rp_device *rp, struct rp_peer *peer, const struct sk_buff *skb,
 			    u32 l3)
 {
-	bool ipv4 = skb->data[l3] >> 4 == 4;
-	u32 len = l3 + (ipv4 ? sizeof(struct iphdr) : sizeof(struct ipv6hdr));
 	bool first;
 
-	/* IP options or more tags than one: an older envelope will do */
-	if (len > RP_ENVELOPE_MAX || (ipv4 && (skb->data[l3] & 0xf) != 5))
-		return;
 	spin_lock_bh(&peer->lock);
 	first = !peer->envelope.len;
-	memcpy(peer->envelope.data, skb->data, len);
-	peer->envelope.len = len;
-	peer->envelope.l3 = l3;
-	peer->envelope.vlan_proto = skb_vlan_tag_present(skb) ? skb->vlan_proto : 0;
-	peer->envelope.vlan_tci = skb_vlan_tag_get(skb);
-	WRITE_ONCE(peer->envelope_old, false);
+	if (rp_envelope_take(&peer->envelope, skb, l3))
+		WRITE_ONCE(peer->envelope_old, false);
+	first = first && peer->envelope.len;
 	spin_unlock_bh(&peer->lock);
 	/* the first hello at once, so that the flow is sprayed soon */
 	if (first)
 		mod_delayed_work(system_wq, &rp->hello_work, 0);
+}
+
+/* what takes longer than this is lost, whatever was seen before */
+#define RP_PATIENCE_MAX_US 1000000u
+/* packets of one path may overtake each other by so much of an interval (several CPUs) */
+#define RP_SLACK_SHARE 4
+
+/**
+ * rp_peer_arrived() - packets are known to have arrived at the peer
+ * @peer: the peer
+ * @newest_ns: when the newest of them was sent
+ * @oldest_ns: of the newest ones of each path, when the oldest was sent
+ * @now_ns: the time
+ *
+ * The latency that our patience follows from: mean and deviation, as TCP's
+ * round-trip time (RFC 6298), of the slowest path. Written without a lock; a
+ * lost update costs nothing.
+ *
+ * Context: softirq.
+ */
+void rp_peer_arrived(struct rp_peer *peer, u64 newest_ns, u64 oldest_ns, u64 now_ns)
+{
+	s32 us = min_t(u64, now_ns - oldest_ns, NSEC_PER_SEC) / NSEC_PER_USEC;
+	s32 mean = READ_ONCE(peer->latency_us), dev = READ_ONCE(peer->latency_dev_us);
+
+	if (newest_ns > READ_ONCE(peer->arrived_ns))
+		WRITE_ONCE(peer->arrived_ns, newest_ns);
+	if (!mean) {
+		mean = us;
+		dev = us / 2;
+	} else {
+		dev += (abs(us - mean) - dev) / 4;
+		mean += (us - mean) / 8;
+	}
+	WRITE_ONCE(peer->latency_us, mean);
+	WRITE_ONCE(peer->latency_dev_us, dev);
+}
+
+/** rp_peer_interval_us() - of reports: the longer one of ours and the peer's. */
+u32 rp_peer_interval_us(const struct rp_peer *peer, const struct rp_device *rp)
+{
+	return max(READ_ONCE(rp->report_interval_us), READ_ONCE(peer->hello.report_interval_us));
+}
+
+/**
+ * rp_peer_patience_us() - what is sent to the peer is heard of by then
+ * @peer: the peer
+ * @rp: the device
+ *
+ * Before anything was heard, a round trip of three intervals is thought possible.
+ */
+u32 rp_peer_patience_us(const struct rp_peer *peer, const struct rp_device *rp)
+{
+	u32 interval = rp_peer_interval_us(peer, rp);
+	u32 mean = READ_ONCE(peer->latency_us);
+	u32 us = mean ? mean + 4 * READ_ONCE(peer->latency_dev_us) : 3 * interval;
+
+	return clamp(us, interval, max(RP_PATIENCE_MAX_US, interval));
+}
+
+/**
+ * rp_peer_clock() - when what is missing at that peer is lost
+ * @peer: the peer
+ * @rp: the device
+ * @now_ns: the time
+ * @clock: filled in
+ *
+ * Context: any.
+ */
+void rp_peer_clock(const struct rp_peer *peer, const struct rp_device *rp, u64 now_ns,
+		   struct rp_repair_clock *clock)
+{
+	u32 interval = rp_peer_interval_us(peer, rp);
+	u32 patience = rp_peer_patience_us(peer, rp);
+	u32 slack = interval / RP_SLACK_SHARE;
+
+	*clock = (struct rp_repair_clock){
+		.now_ns = now_ns,
+		.arrived_ns = READ_ONCE(peer->arrived_ns),
+		.slack_us = slack,
+		.spread_us = 2 * READ_ONCE(peer->spread_us) +
+			     4 * READ_ONCE(peer->latency_dev_us) + slack,
+		.round_us = patience,
+		.tail_us = patience + interval,
+	};
+}
+
+/**
+ * rp_peer_send() - send a letter in the peer's envelope
+ * @rp: the device
+ * @peer: to whom
+ * @letter: what, and by which path
+ * @count: of the device that it is counted as
+ *
+ * Context: bottom halves off, RCU.
+ * Return: true if a port took it.
+ */
+bool rp_peer_send(struct rp_device *rp, struct rp_peer *peer, const struct rp_letter *letter,
+		  enum rp_count count)
+{
+	struct rp_envelope e;
+	struct sk_buff *skb;
+
+	spin_lock(&peer->lock);
+	e = peer->envelope;
+	spin_unlock(&peer->lock);
+	if (!e.len)
+		return false;
+	skb = rp_envelope_fill(&e, rp, letter);
+	if (!skb)
+		return false;
+	if (!rp_envelope_close(skb)) {
+		kfree_skb(skb);
+		return false;
+	}
+	return rp_tx_made(rp, skb, letter->path.port, count);
 }
 
 /**

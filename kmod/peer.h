@@ -2,6 +2,7 @@
 #ifndef ROCEPATH_PEER_H
 #define ROCEPATH_PEER_H
 
+#include <linux/hrtimer.h>
 #include <linux/in6.h>
 #include <linux/jiffies.h>
 #include <linux/list.h>
@@ -10,39 +11,34 @@
 #include <linux/spinlock.h>
 
 #include "core/hello.h"
+#include "core/repair.h"
+#include "envelope.h"
+#include "stats.h"
 
+struct rp_chosen_evs;
 struct rp_device;
+struct rp_heard_port;
+struct rp_letter;
+struct rp_peer_paths;
+struct rp_qp;
 struct sk_buff;
-
-/* Ethernet, one VLAN tag in the packet, IPv6 or IPv4 without options */
-#define RP_ENVELOPE_MAX (14 + 4 + 40)
-
-/**
- * struct rp_envelope - headers of a packet to the peer, up to UDP
- * @data: Ethernet to IP
- * @len: bytes of it, 0: none known yet
- * @l3: where the IP header begins
- * @vlan_proto: of a tag that is not in @data, 0: there is none
- * @vlan_tci: the same
- *
- * Control packets are sent in the envelope of the data that they speak for, so
- * routes, neighbours and VLANs have been found by the stack already.
- */
-struct rp_envelope {
-	u8 data[RP_ENVELOPE_MAX];
-	u8 len;
-	u8 l3;
-	__be16 vlan_proto;
-	u16 vlan_tci;
-};
 
 /**
  * struct rp_peer - a remote RoCE address, as one device sees it
  * @node: in the device's peer_table
+ * @rp: the device
  * @address: IPv4 mapped
  * @sprayable: it said that it reorders, and that is still true
  * @holds: it may spray to us, so early packets are kept back
+ * @reports: it reports what arrives and repairs: @paths are there, or will be
  * @envelope_old: a packet that leaves should renew @envelope
+ * @paths: to it, RCU, written under @lock; NULL: it has no more than the ports'
+ * @spread_us: how far its packets on different paths may overtake each other
+ * @latency_us: from sending to knowing of the arrival, smoothed
+ * @latency_dev_us: how much that varies, smoothed
+ * @reported_ns: when its last report came
+ * @arrived_ns: sending time of the newest packet that it reported
+ * @heard: what came from it, by the number of its port; allocated when it comes
  * @used: jiffies when a packet last went to it or came from it, roughly
  * @list: in the device's peer_list
  * @refs: one for the list, one for each QP
@@ -50,15 +46,34 @@ struct rp_envelope {
  * @hello: what we know of each other
  * @envelope: to send control packets in
  * @hello_due: jiffies when the next hello is to be sent
+ * @chosen: EVs that discovery chose, may be NULL
+ * @heard_next: port to begin the next report with
+ * @probe_mask: random, of probes' cookies
+ * @turn: of control packets, over the paths
+ * @gone: it is being taken out
+ * @ticking: @tick is queued or runs
+ * @odd: every second tick
+ * @tick: its clock, see tick.c
+ * @active_qps: QPs that the clock is to look at
+ * @active_n: of them
  * @rcu: to free it
  */
 struct rp_peer {
 	struct rhash_head node;
+	struct rp_device *rp;
 	struct in6_addr address;
 	bool sprayable;
 	bool holds;
+	bool reports;
 	bool envelope_old;
 	unsigned long used;
+	struct rp_peer_paths __rcu *paths;
+	u32 spread_us;
+	u32 latency_us;
+	u32 latency_dev_us;
+	u64 reported_ns;
+	u64 arrived_ns;
+	struct rp_heard_port *heard[ROCEPATH_PORTS_MAX];
 
 	struct list_head list;
 	refcount_t refs;
@@ -66,6 +81,16 @@ struct rp_peer {
 	struct rp_hello hello;
 	struct rp_envelope envelope;
 	unsigned long hello_due;
+	struct rp_chosen_evs *chosen;
+	u8 heard_next;
+	u64 probe_mask;
+	u32 turn;
+	bool gone;
+	bool ticking;
+	bool odd;
+	struct hrtimer tick;
+	struct list_head active_qps;
+	u32 active_n;
 	struct rcu_head rcu;
 };
 
@@ -84,6 +109,14 @@ void rp_peer_remove(struct rp_device *rp, struct rp_peer *peer);
 void rp_peer_publish(struct rp_peer *peer, u64 now_ns);
 void rp_peer_learn_envelope(struct rp_device *rp, struct rp_peer *peer, const struct sk_buff *skb,
 			    u32 l3);
+void rp_peer_arrived(struct rp_peer *peer, u64 newest_ns, u64 oldest_ns, u64 now_ns);
+u32 rp_peer_interval_us(const struct rp_peer *peer, const struct rp_device *rp);
+u32 rp_peer_patience_us(const struct rp_peer *peer, const struct rp_device *rp);
+void rp_peer_clock(const struct rp_peer *peer, const struct rp_device *rp, u64 now_ns,
+		   struct rp_repair_clock *clock);
+bool rp_peer_send(struct rp_device *rp, struct rp_peer *peer, const struct rp_letter *letter,
+		  enum rp_count count);
+struct rp_qp *rp_peer_next_active(struct rp_peer *peer);
 
 int rp_peers_init(struct rp_device *rp);
 void rp_peers_exit(struct rp_device *rp);

@@ -20,7 +20,9 @@
 #include "device.h"
 #include "flow.h"
 #include "netlink.h"
+#include "path.h"
 #include "qp.h"
+#include "repair.h"
 #include "rx.h"
 
 /**
@@ -88,8 +90,8 @@ static bool ports_any_up(const struct rp_device *rp)
  */
 int rp_ports_update(struct rp_device *rp)
 {
-	struct rp_paths_port desc[ROCEPATH_PORTS_MAX] = {};
 	struct rp_ports *ports, *old;
+	struct rp_paths_port *desc;
 	struct rp_port *port;
 	bool any_up;
 
@@ -97,6 +99,7 @@ int rp_ports_update(struct rp_device *rp)
 	ports = kzalloc(sizeof(*ports), GFP_KERNEL);
 	if (!ports)
 		return -ENOMEM;
+	desc = ports->desc;
 	any_up = ports_any_up(rp);
 	list_for_each_entry(port, &rp->port_list, list) {
 		ports->port[port->index] = port;
@@ -108,6 +111,7 @@ int rp_ports_update(struct rp_device *rp)
 	rp_paths_build(&ports->paths, desc);
 	old = rtnl_dereference(rp->ports);
 	rcu_assign_pointer(rp->ports, ports);
+	rp_path_sync_all(rp);
 	if (old)
 		kfree_rcu(old, rcu);
 	return 0;
@@ -177,12 +181,18 @@ static void port_schedule_holddown(struct rp_device *rp, const struct rp_port *p
 		mod_delayed_work(system_wq, &rp->holddown_work, 0);
 }
 
-static void port_changed(struct rp_port *port, enum rocepath_event event)
+static void port_publish(struct rp_port *port)
 {
 	struct rp_device *rp = port->rp;
 
 	if (rp_ports_update(rp))
 		netdev_err(rp->dev, "no memory to publish the state of port %s\n", port->dev->name);
+}
+
+static void port_changed(struct rp_port *port, enum rocepath_event event)
+{
+	struct rp_device *rp = port->rp;
+
 	rp_device_update_carrier(rp);
 	rp_event_port(port, event, rp_port_reason(port));
 	netdev_info(rp->dev, "port %s: %s (%s)\n", port->dev->name,
@@ -218,9 +228,12 @@ static void port_check(struct rp_port *port)
 
 	if (!rp_port_has_carrier(port)) {
 		if (rp_holddown_down(&port->holddown, now)) {
+			port_publish(port);
 			port_hurry_flows(rp);
+			rp_repair_port_failed(rp, port->index);
 			/* who saw the carrier just before may still be filling the queue */
 			synchronize_net();
+			rp_repair_port_failed(rp, port->index);
 			port_count_lost(port);
 			port_changed(port, ROCEPATH_EVENT_PORT_DOWN);
 		}
@@ -228,6 +241,7 @@ static void port_check(struct rp_port *port)
 	}
 	if (!rp_holddown_up(&port->holddown, rp->holddown_ms, rp->holddown_max_ms, now))
 		return;
+	port_publish(port);
 	if (port->holddown.state == ROCEPATH_PORT_HOLDDOWN) {
 		port_changed(port, ROCEPATH_EVENT_PORT_HOLDDOWN);
 		port_schedule_holddown(rp, port);
@@ -237,7 +251,7 @@ static void port_check(struct rp_port *port)
 }
 
 /**
- * rp_port_holddown_work() - end the hold-downs whose time has come
+ * rp_port_holddown_work() - end the hold-downs whose time has come, see which ports failed
  * @work: of a device
  *
  * Context: workqueue; takes RTNL, but never waits for it: who deletes the
@@ -255,14 +269,28 @@ void rp_port_holddown_work(struct work_struct *work)
 	}
 	now = ktime_get_ns();
 	list_for_each_entry(port, &rp->port_list, list) {
-		if (rp_holddown_poll(&port->holddown, now))
+		port_check(port);
+		if (rp_holddown_poll(&port->holddown, now)) {
+			port_publish(port);
 			port_changed(port, ROCEPATH_EVENT_PORT_UP);
-		else if (port->holddown.state == ROCEPATH_PORT_HOLDDOWN)
+		} else if (port->holddown.state == ROCEPATH_PORT_HOLDDOWN)
 			next = min(next, port->holddown.until_ns);
 	}
 	if (next != U64_MAX)
 		queue_delayed_work(system_wq, &rp->holddown_work, nsecs_to_jiffies(next - now) + 1);
 	rtnl_unlock();
+}
+
+/**
+ * rp_port_look() - a packet found a port without carrier: look at the ports soon
+ * @rp: the device
+ *
+ * Context: any but hard irq.
+ */
+void rp_port_look(struct rp_device *rp)
+{
+	if (READ_ONCE(rp->dev->reg_state) == NETREG_REGISTERED)
+		mod_delayed_work(system_highpri_wq, &rp->holddown_work, 0);
 }
 
 static int port_refuse(const struct rp_device *rp, struct net_device *dev,
@@ -467,6 +495,7 @@ static void port_free_rcu(struct rcu_head *head)
  */
 int rp_port_add(struct rp_device *rp, struct net_device *dev, struct netlink_ext_ack *extack)
 {
+	bool was_up = dev->flags & IFF_UP;
 	struct rp_port *port;
 	int index, err;
 
@@ -517,6 +546,8 @@ err_handler:
 	netdev_rx_handler_unregister(dev);
 err_conform:
 	port_restore(port);
+	if (was_up && dev_open(dev, NULL))
+		netdev_err(dev, "stays down\n");
 err_free:
 	netdev_put(dev, &port->dev_tracker);
 	call_rcu(&port->rcu, port_free_rcu);
@@ -561,6 +592,7 @@ void rp_port_del(struct rp_port *port)
 	}
 	netdev_rx_handler_unregister(dev);
 	synchronize_net();
+	rp_repair_port_failed(rp, port->index);
 	port_count_left(port);
 	if (port->holddown.state != ROCEPATH_PORT_DOWN)
 		port_hurry_flows(rp);

@@ -5,6 +5,7 @@
 #include <linux/netdevice.h>
 
 #include "core/holddown.h"
+#include "gateway.h"
 #include "stats.h"
 
 struct rp_device;
@@ -17,6 +18,7 @@ struct netlink_ext_ack;
  * @dev_tracker: of the reference to it
  * @stats: per CPU
  * @index: its number, 0 to ROCEPATH_PORTS_MAX - 1
+ * @gateway: the router that it leads to
  * @list: in the device's port_list, RTNL
  * @weight: of its share, 1 to ROCEPATH_WEIGHT_MAX
  * @holddown: whether it may carry traffic
@@ -31,6 +33,7 @@ struct rp_port {
 	netdevice_tracker dev_tracker;
 	struct rp_port_stats __percpu *stats;
 	u8 index;
+	struct rp_gateway gateway;
 
 	struct list_head list;
 	u16 weight;
@@ -54,6 +57,7 @@ int rp_port_add(struct rp_device *rp, struct net_device *dev, struct netlink_ext
 void rp_port_del(struct rp_port *port);
 int rp_ports_update(struct rp_device *rp);
 void rp_port_set_weight(struct rp_port *port, u16 weight);
+void rp_port_look(struct rp_device *rp);
 void rp_port_holddown_work(struct work_struct *work);
 const char *rp_port_reason(const struct rp_port *port);
 

@@ -33,6 +33,7 @@
 #include "device.h"
 #include "netlink.h"
 #include "peer.h"
+#include "tick.h"
 
 #define RP_QP_HASH_BITS 14
 #define RP_QP_BUCKETS BIT(RP_QP_HASH_BITS)
@@ -174,10 +175,14 @@ static void qp_reap(struct work_struct *work)
 
 	if (!due)
 		return;
+	llist_for_each_entry(qp, due, dying)
+		rp_tick_forget(qp);
 	synchronize_net();
 	llist_for_each_entry_safe(qp, next, due, dying) {
-		for (i = 0; i < RP_SPACES; i++)
+		for (i = 0; i < RP_SPACES; i++) {
 			rp_flow_close(&qp->rx[i]);
+			rp_queue_close(&qp->queue[i], rcu_dereference_protected(qp->rp, true));
+		}
 		rp_peer_put(rcu_dereference_protected(qp->peer, true));
 		kfree(qp);
 	}
@@ -213,8 +218,10 @@ static void qp_connected(const struct ib_qp *ib_qp, const struct ib_qp_attr *att
 	qp->net = read_pnet(&ib_qp->device->coredev.rdma_net);
 	for (i = 0; i < RP_SPACES; i++) {
 		rp_flow_init(&qp->rx[i], qp);
-		qp->tx[i].hash = remote_hash(&qp->peer_address, qp->remote_qpn) + i;
+		rp_queue_init(&qp->queue[i]);
+		rp_sched_start(&qp->tx[i], remote_hash(&qp->peer_address, qp->remote_qpn) + i);
 	}
+	spin_lock_init(&qp->last_ack.lock);
 	rp_window_init_requests(&qp->rx[RP_REQUESTS].window, attr->rq_psn & RP_PSN_MASK,
 				qp->type == ROCEPATH_QP_UC);
 
@@ -251,14 +258,6 @@ static void qp_gone(const struct ib_qp *ib_qp)
 	spin_unlock_irqrestore(&qp_lock, flags);
 }
 
-static void qp_init_sched(struct rp_qp *qp, const struct rp_sched_ops *sched)
-{
-	int i;
-
-	for (i = 0; sched->init && i < RP_SPACES; i++)
-		sched->init(&qp->tx[i]);
-}
-
 /**
  * rp_qp_bind() - the QP's packets pass this device
  * @qp: from the table
@@ -285,7 +284,6 @@ bool rp_qp_bind(struct rp_qp *qp, struct rp_device *rp)
 	if (!rcu_access_pointer(qp->rp) && !hlist_unhashed(&qp->by_local)) {
 		rcu_assign_pointer(qp->peer, peer);
 		peer = NULL;
-		qp_init_sched(qp, READ_ONCE(rp->sched));
 		rcu_assign_pointer(qp->rp, rp);
 	}
 	bound = rcu_access_pointer(qp->rp);
@@ -532,6 +530,8 @@ void rp_qp_exit(void)
 	spin_unlock_irqrestore(&qp_lock, flags);
 	qp_reap_now();
 	cancel_delayed_work_sync(&qp_reap_work);
+	/* peers that went with the last QPs */
+	rcu_barrier();
 	kvfree(by_local);
 	kvfree(by_remote);
 }

@@ -9,6 +9,7 @@
 
 #include "core/sched.h"
 #include "flow.h"
+#include "repair.h"
 
 struct ib_qp;
 struct net;
@@ -38,6 +39,13 @@ enum rp_space {
  * @tx: sent flows, by space; written by who sends
  * @tx_packets: RC and UC packets sent
  * @tx_sprayed: of these, over all paths
+ * @queue: what was sent and may be sent again, by space
+ * @last_ack: the acknowledge that it sent last
+ * @active: its peer's clock looks at it
+ * @stirred: a packet came or went since the clock last looked
+ * @forgotten: it goes, and is not looked at any more
+ * @quiet: intervals in a row in which nothing happened
+ * @on_peer: in the peer's active_qps
  * @rx: received flows, by space
  * @leaving: it will be taken out at @leave_at
  * @leave_at: jiffies
@@ -59,6 +67,14 @@ struct rp_qp {
 	struct rp_sched_flow tx[RP_SPACES];
 	u64 tx_packets;
 	u64 tx_sprayed;
+
+	struct rp_queue queue[RP_SPACES];
+	struct rp_last_ack last_ack;
+	bool active;
+	bool stirred;
+	bool forgotten;
+	u8 quiet;
+	struct list_head on_peer;
 
 	struct rp_flow rx[RP_SPACES] ____cacheline_aligned_in_smp;
 

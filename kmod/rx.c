@@ -20,10 +20,13 @@
 #include "device.h"
 #include "flow.h"
 #include "control.h"
+#include "heard.h"
 #include "parse.h"
 #include "peer.h"
 #include "port.h"
 #include "qp.h"
+#include "repair.h"
+#include "tick.h"
 
 /**
  * rp_rx_deliver() - give a packet to the stack
@@ -49,6 +52,23 @@ static bool rx_is_ordered(enum rp_kind kind)
 	       kind == RP_KIND_RESPONSE;
 }
 
+/* they never wait */
+static bool rx_is_answer(enum rp_kind kind)
+{
+	return kind == RP_KIND_ACK || kind == RP_KIND_NAK;
+}
+
+/* the peer reports and repairs, and so do we for it */
+static void rx_of_reporter(const struct sk_buff *skb, u32 l3, const struct rp_roce *r,
+			   struct rp_qp *qp, struct rp_peer *peer)
+{
+	rp_tick_wake(qp, peer);
+	if (!rx_is_answer(r->kind) && r->kind != RP_KIND_RESPONSE)
+		return;
+	if (rp_repair_heard(qp, peer, r) && r->kind != RP_KIND_RESPONSE)
+		rp_heard(peer, skb, l3, r, RP_LATE_UNKNOWN);
+}
+
 /* Return: true if its flow took it */
 static bool rx_flow(struct rp_device *rp, struct sk_buff *skb, u32 l3, const struct rp_roce *r)
 {
@@ -56,7 +76,7 @@ static bool rx_flow(struct rp_device *rp, struct sk_buff *skb, u32 l3, const str
 	struct in6_addr from;
 	struct rp_qp *qp;
 
-	if (!rx_is_ordered(r->kind))
+	if (!rx_is_ordered(r->kind) && !rx_is_answer(r->kind))
 		goto unknown;
 	rp_parse_addresses(skb->data + l3, r->ipv6, &from, NULL);
 	qp = rp_qp_by_local(&from, r->qpn);
@@ -65,10 +85,16 @@ static bool rx_flow(struct rp_device *rp, struct sk_buff *skb, u32 l3, const str
 	peer = rcu_dereference(qp->peer);
 	if (peer)
 		rp_peer_used(peer);
+	if (peer && READ_ONCE(peer->reports))
+		rx_of_reporter(skb, l3, r, qp, peer);
+	if (!rx_is_ordered(r->kind)) {
+		rp_count(rp, RP_RX_ANSWERS);
+		return false;
+	}
 	/* the EV differs from packet to packet: steer by the flow, or RPS undoes the order */
 	skb_set_hash(skb, qp->tx[RP_REQUESTS].hash, PKT_HASH_TYPE_L4);
-	rp_flow_rx(&qp->rx[r->kind == RP_KIND_RESPONSE ? RP_RESPONSES : RP_REQUESTS], rp, skb, r,
-		   peer && READ_ONCE(peer->holds));
+	rp_flow_rx(&qp->rx[r->kind == RP_KIND_RESPONSE ? RP_RESPONSES : RP_REQUESTS], rp, skb, l3,
+		   r, peer);
 	return true;
 
 unknown:
@@ -82,8 +108,19 @@ static bool rx_packet(struct rp_device *rp, struct sk_buff *skb)
 	struct rp_roce r;
 	u32 l3;
 
-	if (rp_parse(skb, 0, skb->protocol, &r, &l3) != RP_ROCE_OK)
+	switch (rp_parse(skb, 0, skb->protocol, &r, &l3)) {
+	case RP_ROCE_OK:
+		break;
+	case RP_ROCE_MALFORMED:
+		/* rdma_rxe up to 6.12 at least crashes of those that are shorter than a BTH */
+		rp_count(rp, RP_RX_DROP_MALFORMED);
+		kfree_skb(skb);
+		return true;
+	default:
+		if (unlikely(READ_ONCE(rp->hops.out)))
+			rp_hop_icmp(rp, skb);
 		return false;
+	}
 	rp_count(rp, RP_RX_ROCE);
 	if (unlikely(r.kind == RP_KIND_CONTROL)) {
 		if (pskb_may_pull(skb, l3 + r.icrc + RP_ICRC_LEN))

@@ -5,7 +5,7 @@
  *
  * Packets are conserved. On a device that rests,
  *
- *   tx_packets + tx_flood_copies + tx_control
+ *   tx_packets + tx_flood_copies + tx_control + tx_repaired + tx_ack_again
  *                = sum of its ports' (tx_packets + tx_dropped) + tx_left + tx_drop_*
  *   sum of its ports' rx_packets + rx_left + rx_gso_segments
  *                = rx_packets + packets held now + rx_control_* + rx_drop_*
@@ -32,6 +32,8 @@ struct rp_port;
 	C(TX_REROUTED, tx_rerouted)		/* port just failed, another taken */	\
 	C(TX_EV_KEPT, tx_ev_kept)		/* EV not written: no memory */		\
 	C(TX_CONTROL, tx_control)		/* control packets made here */		\
+	C(TX_REPAIRED, tx_repaired)		/* lost ones, sent again */		\
+	C(TX_ACK_AGAIN, tx_ack_again)		/* acknowledges, said again */		\
 	C(TX_LEFT, tx_left)			/* by ports that are ports no more */	\
 	C(TX_DROP_NO_PORT, tx_drop_no_port)	/* no port is up */			\
 	C(TX_DROP_NOMEM, tx_drop_nomem)							\
@@ -47,9 +49,12 @@ struct rp_port;
 	C(RX_PASSED_OLD, rx_passed_old)		/* behind: duplicate, retransmission */	\
 	C(RX_PASSED_FAR, rx_passed_far)		/* too far ahead to hold */		\
 	C(RX_PASSED_FULL, rx_passed_full)	/* a cap was hit */			\
+	C(RX_ANSWERS, rx_answers)		/* ACK and NAK to a QP of ours */	\
 	C(RX_PASSED_UNKNOWN, rx_passed_unknown)	/* no such QP here, UD, QP1, CNP, ... */\
 	C(RX_GSO_SEGMENTS, rx_gso_segments)	/* made of aggregates, beyond the first */\
 	C(RX_DROP_DUPLICATE, rx_drop_duplicate)	/* its PSN was held already */		\
+	C(RX_DROP_REPAIRED, rx_drop_repaired)	/* repair and original both came */	\
+	C(RX_DROP_MALFORMED, rx_drop_malformed)	/* UDP 4791, but no RoCEv2 */		\
 	C(RX_DROP_OWN, rx_drop_own)		/* our own, looped back by a switch */	\
 	C(RX_DROP_GONE, rx_drop_gone)		/* held when its QP went away */	\
 	C(RX_DROP_BUSY, rx_drop_busy)		/* delivery fell behind */		\
@@ -67,6 +72,14 @@ struct rp_port;
 	C(GAPS_FILLED, gaps_filled)							\
 	C(GAPS_EXPIRED, gaps_expired)							\
 	C(REWINDS, rewinds)			/* a QP asked for older packets again */\
+	C(TX_UNKEPT, tx_unkept)			/* sprayed, not kept for repair: cap, memory */\
+	C(TX_REPORTS, tx_reports)		/* among tx_control */			\
+	C(TX_PROBES, tx_probes)			/* among tx_control */			\
+	C(PROBES_REFUSED, probes_refused)	/* the budget is spent */		\
+	C(PATHS_SUSPECT, paths_suspect)							\
+	C(PATHS_DOWN, paths_down)							\
+	C(PATHS_BACK, paths_back)							\
+	C(PATHS_NOMEM, paths_nomem)		/* no memory to lay them out */		\
 	C(PEERS_REFUSED, peers_refused)		/* cap on peers */			\
 	C(PEERS_LOST, peers_lost)		/* hellos stopped */			\
 	C(PEERS_RESTARTED, peers_restarted)

@@ -6,9 +6,17 @@
 #define ROCEPATH_TRACE_H
 
 #include <linux/netdevice.h>
+#include <linux/rocepath.h>
 #include <linux/tracepoint.h>
 
 #include "stats.h"
+
+#define rp_path_state_symbol(state)			\
+	__print_symbolic(state,				\
+			 { ROCEPATH_PATH_UP, "up" },	\
+			 { ROCEPATH_PATH_SUSPECT, "suspect" },	\
+			 { ROCEPATH_PATH_DOWN, "down" },	\
+			 { ROCEPATH_PATH_PROBATION, "probation" })
 
 TRACE_EVENT(rocepath_pick,
 	TP_PROTO(const struct net_device *dev, u32 qpn, u32 psn, u8 port, u8 ev),
@@ -108,6 +116,64 @@ TRACE_EVENT(rocepath_reroute,
 	),
 	TP_printk("ifindex=%d from_port=%u to_port=%u",
 		  __entry->ifindex, __entry->from, __entry->to)
+);
+
+TRACE_EVENT(rocepath_path,
+	TP_PROTO(const struct net_device *dev, const struct in6_addr *peer, u8 port, u8 ev,
+		 u8 before, u8 state, u8 reason),
+	TP_ARGS(dev, peer, port, ev, before, state, reason),
+	TP_STRUCT__entry(
+		__field(int, ifindex)
+		__array(u8, peer, 16)
+		__field(u8, port)
+		__field(u8, ev)
+		__field(u8, before)
+		__field(u8, state)
+		__field(u8, reason)
+	),
+	TP_fast_assign(
+		__entry->ifindex = dev->ifindex;
+		memcpy(__entry->peer, peer, 16);
+		__entry->port = port;
+		__entry->ev = ev;
+		__entry->before = before;
+		__entry->state = state;
+		__entry->reason = reason;
+	),
+	TP_printk("ifindex=%d peer=%pI6c port=%u ev=%u state=%s was=%s reason=%u",
+		  __entry->ifindex, __entry->peer, __entry->port, __entry->ev,
+		  rp_path_state_symbol(__entry->state), rp_path_state_symbol(__entry->before),
+		  __entry->reason)
+);
+
+TRACE_EVENT(rocepath_repair,
+	TP_PROTO(const struct net_device *dev, u32 qpn, u32 psn, u8 from_port, u8 from_ev,
+		 u8 to_port, u8 to_ev, u64 after_ns),
+	TP_ARGS(dev, qpn, psn, from_port, from_ev, to_port, to_ev, after_ns),
+	TP_STRUCT__entry(
+		__field(int, ifindex)
+		__field(u32, qpn)
+		__field(u32, psn)
+		__field(u8, from_port)
+		__field(u8, from_ev)
+		__field(u8, to_port)
+		__field(u8, to_ev)
+		__field(u64, after_ns)
+	),
+	TP_fast_assign(
+		__entry->ifindex = dev->ifindex;
+		__entry->qpn = qpn;
+		__entry->psn = psn;
+		__entry->from_port = from_port;
+		__entry->from_ev = from_ev;
+		__entry->to_port = to_port;
+		__entry->to_ev = to_ev;
+		__entry->after_ns = after_ns;
+	),
+	TP_printk("ifindex=%d remote_qpn=0x%06x psn=0x%06x lost_on=%u/%u sent_on=%u/%u after_us=%llu",
+		  __entry->ifindex, __entry->qpn, __entry->psn, __entry->from_port,
+		  __entry->from_ev, __entry->to_port, __entry->to_ev,
+		  __entry->after_ns / 1000)
 );
 
 #endif /* ROCEPATH_TRACE_H */

@@ -29,9 +29,12 @@
 #include "device.h"
 #include "flow.h"
 #include "parse.h"
+#include "path.h"
 #include "peer.h"
 #include "port.h"
 #include "qp.h"
+#include "repair.h"
+#include "tick.h"
 #include "trace.h"
 
 static struct rp_icrc_table *icrc_table;
@@ -42,6 +45,8 @@ static void tx_port(struct rp_port *port, struct sk_buff *skb)
 	unsigned int len = skb->len;
 	int ret;
 
+	/* no memory: to the wrong router, who may know the way all the same */
+	rp_gateway_direct(port->rp, port, skb);
 	skb->dev = port->dev;
 	ret = dev_queue_xmit(skb);
 	if (likely(ret == NET_XMIT_SUCCESS || ret == NET_XMIT_CN))
@@ -69,8 +74,11 @@ static struct rp_port *tx_working_port(struct rp_device *rp, const struct rp_por
 
 	if (likely(port))
 		return port;
-	for (i = 0; i < ports->paths.slots; i++) {
-		port = tx_usable(ports, ports->paths.slot[(hash + i) % ports->paths.slots].port);
+	/* the notifier may be a while behind; what was on that port is to be repaired now */
+	if (ports->port[index])
+		rp_port_look(rp);
+	for (i = 0; i < RP_PATHS_BUCKETS; i++) {
+		port = tx_usable(ports, ports->paths.bucket[(hash + i) % RP_PATHS_BUCKETS]);
 		if (port)
 			goto found;
 	}
@@ -209,27 +217,94 @@ static struct rp_qp *tx_qp(struct rp_device *rp, const struct sk_buff *skb, cons
 static bool tx_sprays(const struct rp_sched_ops *sched, const struct rp_peer *peer,
 		      const struct rp_roce *r)
 {
-	return sched->sprays && peer && READ_ONCE(peer->sprayable) &&
+	return sched->sprays && READ_ONCE(peer->sprayable) &&
 	       (r->kind == RP_KIND_DATA || r->kind == RP_KIND_RESPONSE);
 }
 
-static struct rp_path tx_roce_pick(struct rp_device *rp, const struct rp_paths *paths,
-				   struct sk_buff *skb, const struct rp_roce *r, struct rp_qp *qp,
-				   const struct rp_peer *peer, u32 hash)
+/* what the receiver's window puts in order can be repaired below the QP; UC has no repair */
+static bool tx_is_kept(const struct rp_qp *qp, enum rp_kind kind)
+{
+	return qp->type == ROCEPATH_QP_RC && (kind == RP_KIND_DATA || kind == RP_KIND_READ ||
+					      kind == RP_KIND_ATOMIC || kind == RP_KIND_RESPONSE);
+}
+
+/* a packet of a QP to a peer that has paths of its own: RP_PATHSET_NONE if none is usable */
+static u16 tx_pick(struct rp_device *rp, const struct rp_pathset *set, const struct sk_buff *skb,
+		   const struct rp_roce *r, struct rp_qp *qp, const struct rp_peer *peer, u64 now)
 {
 	const struct rp_sched_ops *sched = tx_sched(rp, skb->mark);
-	struct rp_path path;
+	struct rp_sched_flow *flow = &qp->tx[tx_space(r->kind)];
+	bool sprays = tx_sprays(sched, peer, r);
+	u16 index;
 
-	if (qp && tx_sprays(sched, peer, r)) {
-		path = sched->pick(paths, &qp->tx[tx_space(r->kind)], skb->len, 0);
+	index = sprays ? sched->pick(set, flow, skb->len, now) : rp_pathset_pin(set, flow->hash);
+	if (unlikely(index == RP_PATHSET_NONE))
+		return index;
+	if (sprays)
 		WRITE_ONCE(qp->tx_sprayed, qp->tx_sprayed + 1);
-		rp_count(rp, RP_TX_SPRAYED);
-	} else {
-		path = rp_sched_pin(paths, hash);
-		rp_count(rp, RP_TX_PINNED);
+	rp_count(rp, sprays ? RP_TX_SPRAYED : RP_TX_PINNED);
+	return index;
+}
+
+/* Return: the port, NULL if none works; then the packet is dropped */
+static struct rp_port *tx_by_path(struct rp_device *rp, struct rp_ports *ports, struct sk_buff *skb,
+				  u32 l3, const struct rp_roce *r, struct rp_path path, u32 hash)
+{
+	struct rp_port *port = tx_working_port(rp, ports, path.port, hash);
+
+	if (unlikely(!port)) {
+		tx_drop(rp, skb, RP_TX_DROP_NO_PORT);
+		return NULL;
 	}
-	trace_rocepath_pick(rp->dev, r->qpn, r->psn, path.port, path.ev);
-	return path;
+	trace_rocepath_pick(rp->dev, r->qpn, r->psn, port->index, path.ev);
+	path.port = port->index;
+	tx_set_entropy(rp, skb, l3, r, path);
+	return port;
+}
+
+/* by one of the peer's own paths. Return: false if none of them is usable */
+static bool tx_by_own_path(struct rp_device *rp, struct rp_ports *ports, struct sk_buff *skb,
+			   u32 l3, const struct rp_roce *r, struct rp_qp *qp, struct rp_peer *peer)
+{
+	const struct rp_peer_paths *paths = rcu_dereference(peer->paths);
+	struct rp_pathset_entry *e;
+	u64 now = ktime_get_ns();
+	struct rp_port *port;
+	u16 index;
+
+	index = tx_pick(rp, paths->set, skb, r, qp, peer, now);
+	if (unlikely(index == RP_PATHSET_NONE))
+		return false;
+	e = &paths->set->entry[index];
+	port = tx_by_path(rp, ports, skb, l3, r, e->path, qp->tx[tx_space(r->kind)].hash);
+	if (unlikely(!port))
+		return true;
+	if (likely(READ_ONCE(peer->reports))) {
+		rp_tick_wake(qp, peer);
+		rp_health_sent(&e->health, now);
+		if (tx_is_kept(qp, r->kind))
+			rp_repair_keep(qp, tx_space(r->kind), paths, skb, r, index, now);
+		else if (r->kind == RP_KIND_ACK)
+			rp_ack_sent(qp, skb, l3, r, index);
+	}
+	tx_port(port, skb);
+	return true;
+}
+
+/* the peer whose packets go by paths of their own, NULL: by the ports' */
+static struct rp_peer *tx_qp_sends(struct rp_device *rp, const struct sk_buff *skb, u32 l3,
+				   const struct rp_roce *r, struct rp_qp *qp)
+{
+	struct rp_peer *peer = rcu_dereference(qp->peer);
+
+	WRITE_ONCE(qp->tx_packets, qp->tx_packets + 1);
+	rp_flow_sent(qp, r);
+	if (!peer)
+		return NULL;
+	rp_peer_used(peer);
+	if (unlikely(READ_ONCE(peer->envelope_old)))
+		rp_peer_learn_envelope(rp, peer, skb, l3);
+	return READ_ONCE(peer->sprayable) && rcu_access_pointer(peer->paths) ? peer : NULL;
 }
 
 static void tx_roce(struct rp_device *rp, struct rp_ports *ports, struct sk_buff *skb, u32 l3,
@@ -237,7 +312,6 @@ static void tx_roce(struct rp_device *rp, struct rp_ports *ports, struct sk_buff
 {
 	struct rp_peer *peer = NULL;
 	struct rp_port *port;
-	struct rp_path path;
 	struct in6_addr to;
 	struct rp_qp *qp;
 	u32 hash;
@@ -246,27 +320,17 @@ static void tx_roce(struct rp_device *rp, struct rp_ports *ports, struct sk_buff
 	rp_parse_addresses(skb->data + l3, r->ipv6, NULL, &to);
 	qp = tx_qp(rp, skb, r, &to);
 	if (qp) {
-		WRITE_ONCE(qp->tx_packets, qp->tx_packets + 1);
-		rp_flow_sent(qp, r);
+		peer = tx_qp_sends(rp, skb, l3, r, qp);
+		if (peer && likely(tx_by_own_path(rp, ports, skb, l3, r, qp, peer)))
+			return;
 		hash = qp->tx[tx_space(r->kind)].hash;
-		peer = rcu_dereference(qp->peer);
-		if (peer) {
-			rp_peer_used(peer);
-			if (unlikely(READ_ONCE(peer->envelope_old)))
-				rp_peer_learn_envelope(rp, peer, skb, l3);
-		}
 	} else {
 		hash = jhash2((const u32 *)&to, 4, r->qpn);
 	}
-	path = tx_roce_pick(rp, &ports->paths, skb, r, qp, peer, hash);
-	port = tx_working_port(rp, ports, path.port, hash);
-	if (unlikely(!port)) {
-		tx_drop(rp, skb, RP_TX_DROP_NO_PORT);
-		return;
-	}
-	path.port = port->index;
-	tx_set_entropy(rp, skb, l3, r, path);
-	tx_port(port, skb);
+	rp_count(rp, RP_TX_PINNED);
+	port = tx_by_path(rp, ports, skb, l3, r, rp_sched_pin(&ports->paths, hash), hash);
+	if (likely(port))
+		tx_port(port, skb);
 }
 
 /* one plane's switches and hosts must not have to learn from another plane */
@@ -392,23 +456,51 @@ bool rp_tx_any_path(struct rp_device *rp, u32 hash, struct rp_path *path)
 }
 
 /**
- * rp_tx_control() - send a packet that was made here
+ * rp_tx_made() - send a packet that was made here
  * @rp: the device
  * @skb: the packet
  * @index: of the port
+ * @count: of the device that it is counted as
  *
  * Context: bottom halves off, RCU.
+ * Return: true if a port took it.
  */
-void rp_tx_control(struct rp_device *rp, struct sk_buff *skb, u8 index)
+bool rp_tx_made(struct rp_device *rp, struct sk_buff *skb, u8 index, enum rp_count count)
 {
 	struct rp_port *port = tx_usable(rcu_dereference(rp->ports), index);
 
 	if (!port) {
 		kfree_skb(skb);
+		return false;
+	}
+	rp_count(rp, count);
+	tx_port(port, skb);
+	return true;
+}
+
+/**
+ * rp_tx_repair() - send a copy of a lost packet
+ * @rp: the device
+ * @skb: the copy, as the lost one was sent, ours alone
+ * @path: to go by
+ *
+ * Context: bottom halves off, RCU.
+ */
+void rp_tx_repair(struct rp_device *rp, struct sk_buff *skb, struct rp_path path)
+{
+	struct rp_roce r;
+	u32 l3;
+
+	if (rp_parse(skb, ETH_HLEN, eth_hdr(skb)->h_proto, &r, &l3) != RP_ROCE_OK) {
+		kfree_skb(skb);
 		return;
 	}
-	rp_count(rp, RP_TX_CONTROL);
-	tx_port(port, skb);
+	/* the ICRC does not cover it */
+	skb->data[l3 + r.bth + RP_BTH_FLAGS] |= RP_BTH_REPAIR;
+	/* when it was due first is long ago */
+	skb->tstamp = 0;
+	tx_set_entropy(rp, skb, l3, &r, path);
+	rp_tx_made(rp, skb, path.port, RP_TX_REPAIRED);
 }
 
 /**

@@ -5,12 +5,14 @@
 #include <linux/netdevice.h>
 
 #include "core/paths.h"
+#include "stats.h"
 
 struct rp_device;
 
 netdev_tx_t rp_tx(struct sk_buff *skb, struct net_device *dev);
 bool rp_tx_any_path(struct rp_device *rp, u32 hash, struct rp_path *path);
-void rp_tx_control(struct rp_device *rp, struct sk_buff *skb, u8 port);
+bool rp_tx_made(struct rp_device *rp, struct sk_buff *skb, u8 index, enum rp_count count);
+void rp_tx_repair(struct rp_device *rp, struct sk_buff *skb, struct rp_path path);
 
 int rp_tx_init(void);
 void rp_tx_exit(void);

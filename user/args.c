@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+#include <stdio.h>
 #include <string.h>
 
 #include "args.h"
@@ -73,6 +74,15 @@ bool rp_arg_is_interface(enum rp_arg_type type)
 	return type == RP_ARG_DEVICE || type == RP_ARG_PORT || type == RP_ARG_INTERFACE;
 }
 
+/**
+ * rp_arg_is_address() - whether an address is wanted
+ * @type: what is wanted
+ */
+bool rp_arg_is_address(enum rp_arg_type type)
+{
+	return type == RP_ARG_ADDRESS || type == RP_ARG_PEER;
+}
+
 static int check_name(const char *text, struct rp_error *error)
 {
 	if (!*text)
@@ -82,12 +92,26 @@ static int check_name(const char *text, struct rp_error *error)
 	return 0;
 }
 
+static enum rp_unit unit_of(enum rp_arg_type type)
+{
+	switch (type) {
+	case RP_ARG_US:
+		return RP_UNIT_US;
+	case RP_ARG_MS:
+	case RP_ARG_DELAY:
+		return RP_UNIT_MS;
+	case RP_ARG_PPM:
+		return RP_UNIT_PPM;
+	default:
+		return RP_UNIT_BYTES;
+	}
+}
+
 static int check_range(const struct rp_keyword *keyword, uint64_t number, struct rp_error *error)
 {
 	uint32_t max = keyword->max ? keyword->max : UINT32_MAX;
 	char least[RP_TEXT_LEN], most[RP_TEXT_LEN];
-	enum rp_unit unit = keyword->type == RP_ARG_US ? RP_UNIT_US :
-			    keyword->type == RP_ARG_MS ? RP_UNIT_MS : RP_UNIT_BYTES;
+	enum rp_unit unit = unit_of(keyword->type);
 
 	if (number >= keyword->min && number <= max)
 		return 0;
@@ -110,6 +134,17 @@ static int parse_choice(const struct rp_keyword *keyword, struct rp_value *value
 	return 0;
 }
 
+/* as top(1) and watch(1) take it: a bare number is seconds */
+static int parse_delay(const char *text, uint64_t *number, struct rp_error *error)
+{
+	char seconds[RP_TEXT_LEN];
+
+	if (!*text || strspn(text, "0123456789.") != strlen(text) || strlen(text) > RP_TEXT_LEN / 2)
+		return rp_unit_parse(RP_UNIT_MS, text, number, error);
+	snprintf(seconds, sizeof(seconds), "%ss", text);
+	return rp_unit_parse(RP_UNIT_MS, seconds, number, error);
+}
+
 static int parse_number(const struct rp_keyword *keyword, const char *text, uint64_t *number,
 			struct rp_error *error)
 {
@@ -124,14 +159,29 @@ static int parse_number(const struct rp_keyword *keyword, const char *text, uint
 		*number /= 1000;
 		return 0;
 	case RP_ARG_US:
-		return rp_unit_parse(RP_UNIT_US, text, number, error);
 	case RP_ARG_MS:
-		return rp_unit_parse(RP_UNIT_MS, text, number, error);
+	case RP_ARG_PPM:
 	case RP_ARG_BYTES:
-		return rp_unit_parse(RP_UNIT_BYTES, text, number, error);
+		return rp_unit_parse(unit_of(keyword->type), text, number, error);
+	case RP_ARG_DELAY:
+		return parse_delay(text, number, error);
 	default:
 		return rp_number_parse(text, number, error);
 	}
+}
+
+/* it is only looked at here, and read where it is used */
+static int check_text(const struct rp_keyword *keyword, const char *text, struct rp_error *error)
+{
+	uint8_t evs[RP_EVS_MAX], address[RP_ADDRESS_LEN];
+	struct rp_error why;
+	int ret = keyword->type == RP_ARG_EVS ? rp_evs_parse(text, evs, &why) :
+						rp_address_parse(text, address, &why);
+
+	if (ret >= 0)
+		return 0;
+	return rp_error_set(error, "%s %s%s%s", keyword->name, why.text,
+			    keyword->zero ? ", or " : "", keyword->zero ? keyword->zero : "");
 }
 
 static int parse_value(const struct rp_keyword *keyword, struct rp_value *value,
@@ -150,6 +200,8 @@ static int parse_value(const struct rp_keyword *keyword, struct rp_value *value,
 	value->number = 0;
 	if (keyword->zero && !strcmp(value->text, keyword->zero))
 		return 0;
+	if (rp_arg_is_address(keyword->type) || keyword->type == RP_ARG_EVS)
+		return check_text(keyword, value->text, error);
 	if (parse_number(keyword, value->text, &number, &why))
 		return rp_error_set(error, "%s %s%s%s", keyword->name, why.text,
 				    keyword->zero ? ", or " : "",
@@ -158,6 +210,25 @@ static int parse_value(const struct rp_keyword *keyword, struct rp_value *value,
 		return -1;
 	value->number = number;
 	return 0;
+}
+
+/**
+ * rp_args_keyword() - find a keyword of a verb by its name or its letter
+ * @verb: whose keyword
+ * @word: as it was typed, without the -- that it may begin with
+ *
+ * Return: its index or -1.
+ */
+int rp_args_keyword(const struct rp_verb *verb, const char *word)
+{
+	struct rp_words words = rp_keyword_words(verb);
+
+	if (word[0] != '-' || !word[1] || word[2])
+		return rp_words_exact(&words, word);
+	for (unsigned int i = 0; i < verb->keyword_count; i++)
+		if (verb->keywords[i].letter == word[1])
+			return i;
+	return -1;
 }
 
 /* returns how many words it took, or -1 */
@@ -170,21 +241,31 @@ static int parse_keyword(struct rp_args *args, const char *word, const char *tex
 
 	/* `try FILE --timeout 120` is as good */
 	word += strncmp(word, "--", 2) ? 0 : 2;
-	found = rp_words_exact(&words, word);
+	found = rp_args_keyword(args->verb, word);
 
 	if (found < 0)
 		return rp_words_unknown(&words, "keyword", word, error);
 	keyword = &args->verb->keywords[found];
-	if (rp_args_get(args, word))
-		return rp_error_set(error, "%s is given twice", word);
+	if (rp_args_get(args, keyword->name))
+		return rp_error_set(error, "%s is given twice", keyword->name);
 	if (keyword->type == RP_ARG_FLAG) {
 		args->values[args->count++] = (struct rp_value){ keyword, keyword->name, 1 };
 		return 1;
 	}
 	if (!text)
-		return rp_error_set(error, "%s needs a value, such as %s", word, keyword->example);
+		return rp_error_set(error, "%s needs a value, such as %s", keyword->name,
+				    keyword->example);
 	args->values[args->count].text = text;
 	return parse_value(keyword, &args->values[args->count++], error) ? -1 : 2;
+}
+
+static int check_subject(enum rp_arg_type type, const char *text, struct rp_error *error)
+{
+	uint8_t address[RP_ADDRESS_LEN];
+
+	if (rp_arg_is_address(type))
+		return rp_address_parse(text, address, error);
+	return rp_arg_is_interface(type) ? check_name(text, error) : 0;
 }
 
 /* returns how many words it took, or -1 */
@@ -202,14 +283,16 @@ static int parse_subject(struct rp_args *args, int argc, char *const *argv, stru
 	if (argc > used && (used || (rp_words_exact(&words, argv[0]) < 0 &&
 				     strncmp(argv[0], "--", 2)))) {
 		args->subject = argv[used++];
-		if (rp_arg_is_interface(verb->subject) && check_name(args->subject, error))
+		if (check_subject(verb->subject, args->subject, error))
 			return -1;
 	}
 	if (!args->subject && verb->subject_required)
-		return rp_error_set(error, "%s needs the name of a %s",
+		return rp_error_set(error, "%s needs the %s of a %s",
 				    *verb->name ? verb->name : "it",
+				    verb->subject == RP_ARG_PEER ? "address" : "name",
 				    verb->subject == RP_ARG_DEVICE ? "device" :
-				    verb->subject == RP_ARG_FILE ? "file" : "port");
+				    verb->subject == RP_ARG_FILE ? "file" :
+				    verb->subject == RP_ARG_PEER ? "peer" : "port");
 	return used;
 }
 

@@ -34,14 +34,20 @@ enum rp_arg_type {
 	RP_ARG_BYTES,
 	RP_ARG_SECONDS,		/* a bare number, too */
 	RP_ARG_FLAG,		/* no value */
+	RP_ARG_DELAY,		/* ms; a bare number is seconds */
+	RP_ARG_PPM,		/* a share, written in percent */
+	RP_ARG_ADDRESS,		/* IPv4 or IPv6 */
+	RP_ARG_PEER,		/* address of a peer */
+	RP_ARG_EVS,		/* entropy values: 3,7,16-31 */
 };
 
 #define RP_NAME_MAX 15		/* of an interface, a scheduler */
-#define RP_KEYWORDS_MAX 16
+#define RP_KEYWORDS_MAX 32
 
 /**
  * struct rp_keyword - a keyword of a verb
  * @name: as it is written
+ * @letter: as it may be written as well: -1; 0: none
  * @type: what its value is
  * @required: the verb needs it
  * @attr: netlink attribute that it sets
@@ -54,6 +60,7 @@ enum rp_arg_type {
  */
 struct rp_keyword {
 	const char *name;
+	char letter;
 	enum rp_arg_type type;
 	bool required;
 	uint16_t attr;
@@ -89,6 +96,7 @@ struct rp_grammar {
 	unsigned int count;
 };
 
+/* addresses and entropy values stay text: rp_address_parse() and rp_evs_parse() take it again */
 struct rp_value {
 	const struct rp_keyword *keyword;
 	const char *text;
@@ -115,6 +123,7 @@ int rp_args_parse(const struct rp_grammar *grammar, int argc, char *const *argv,
 		  struct rp_args *args, struct rp_error *error);
 const struct rp_value *rp_args_get(const struct rp_args *args, const char *keyword);
 const char *rp_args_text(const struct rp_args *args, const char *keyword);
+int rp_args_keyword(const struct rp_verb *verb, const char *word);
 const struct rp_object *rp_args_object(const struct rp_grammar *grammar, const char *word,
 				       struct rp_error *error);
 
@@ -125,6 +134,7 @@ struct rp_words rp_verb_words(const struct rp_object *object);
 struct rp_words rp_keyword_words(const struct rp_verb *verb);
 struct rp_words rp_choice_words(const struct rp_keyword *keyword);
 bool rp_arg_is_interface(enum rp_arg_type type);
+bool rp_arg_is_address(enum rp_arg_type type);
 
 void rp_usage(const struct rp_grammar *grammar, FILE *out);
 void rp_usage_object(const struct rp_object *object, FILE *out);

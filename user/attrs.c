@@ -7,9 +7,16 @@
 #include "attrs.h"
 #include "units.h"
 
-#define ADDRESS_LEN 16
+_Static_assert(ROCEPATH_A_DEVICE_MAX < RP_ATTRS_MAX, "the largest set");
 
-static const struct rp_field *find_field(const struct rp_set *set, uint16_t attr)
+/**
+ * rp_attr_field() - what a set knows of an attribute
+ * @set: the set
+ * @attr: its type
+ *
+ * Return: NULL when it is not in the set.
+ */
+const struct rp_field *rp_attr_field(const struct rp_set *set, uint16_t attr)
 {
 	for (unsigned int i = 0; i < set->count; i++)
 		if (set->fields[i].attr == attr)
@@ -20,11 +27,11 @@ static const struct rp_field *find_field(const struct rp_set *set, uint16_t attr
 /* what a newer kernel adds is passed over; what is there must be well formed */
 static int take(const struct rp_set *set, const struct nlattr *attr, struct rp_attrs *attrs)
 {
-	const struct rp_field *field = find_field(set, mnl_attr_get_type(attr));
+	const struct rp_field *field = rp_attr_field(set, mnl_attr_get_type(attr));
 
 	if (!field)
 		return 0;
-	if (field->wire == MNL_TYPE_BINARY ? mnl_attr_get_payload_len(attr) != ADDRESS_LEN :
+	if (field->wire == MNL_TYPE_BINARY ? mnl_attr_get_payload_len(attr) != field->len :
 	    mnl_attr_validate(attr, field->wire) < 0)
 		return -EBADMSG;
 	attrs->at[field->attr] = attr;

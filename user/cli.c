@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
+#include <string.h>
+
 #include <net/if.h>
 
 #include "cli.h"
+#include "units.h"
 
 /**
  * rp_cli_connect() - find the kernel's side, or complain
@@ -66,19 +69,33 @@ int rp_cli_device(struct rp_cli *cli, const char *name, uint32_t *ifindex)
 	return err ? rp_nl_explain(cli->nl, err, NULL, name) : RP_EXIT_OK;
 }
 
+struct list {
+	struct rp_table table;
+	uint16_t peer_attr;
+	const uint8_t *peer;	/* rows of others are left out; NULL: none are */
+};
+
+static bool is_wanted(const struct list *list, const struct rp_attrs *attrs)
+{
+	const struct nlattr *peer = attrs->at[list->peer_attr];
+
+	return !list->peer ||
+	       (peer && !memcmp(mnl_attr_get_payload(peer), list->peer, RP_ADDRESS_LEN));
+}
+
 static int add_row(const struct nlmsghdr *nlh, void *data)
 {
-	struct rp_table *table = data;
+	struct list *list = data;
 	struct rp_attrs attrs;
-	int err = rp_attrs_message(table->set, nlh, &attrs);
+	int err = rp_attrs_message(list->table.set, nlh, &attrs);
 
-	if (!err)
-		rp_table_row(table, &attrs);
+	if (!err && is_wanted(list, &attrs))
+		rp_table_row(&list->table, &attrs);
 	return err;
 }
 
 /**
- * rp_cli_list() - print all objects of a kind, or those of one device
+ * rp_cli_list() - print all objects of a kind, or those of one device or peer
  * @cli: this run
  * @args: the command line
  * @listing: what to ask for and how to print it
@@ -88,7 +105,9 @@ static int add_row(const struct nlmsghdr *nlh, void *data)
 int rp_cli_list(struct rp_cli *cli, const struct rp_args *args, const struct rp_listing *listing)
 {
 	const char *device = rp_args_text(args, "dev");
-	struct rp_table table;
+	const struct rp_value *peer = rp_args_get(args, "peer");
+	struct list list = { 0 };
+	uint8_t address[RP_ADDRESS_LEN];
 	struct nlmsghdr *nlh;
 	uint32_t ifindex;
 	int err;
@@ -98,13 +117,18 @@ int rp_cli_list(struct rp_cli *cli, const struct rp_args *args, const struct rp_
 	nlh = rp_nl_request(cli->nl, listing->cmd);
 	if (device)
 		mnl_attr_put_u32(nlh, listing->device_attr, ifindex);
-	rp_table_begin(&table, &cli->format, listing->set);
-	err = rp_nl_dump(cli->nl, add_row, &table);
+	if (peer && !rp_address_parse(peer->text, address, NULL)) {
+		list.peer = address;
+		list.peer_attr = peer->keyword->attr;
+		mnl_attr_put(nlh, list.peer_attr, sizeof(address), address);
+	}
+	rp_table_begin(&list.table, &cli->format, listing->set);
+	err = rp_nl_dump(cli->nl, add_row, &list);
 	if (err) {
-		rp_table_cancel(&table);
+		rp_table_cancel(&list.table);
 		return rp_nl_explain(cli->nl, err, args, device);
 	}
-	rp_table_end(&table, listing->none);
+	rp_table_end(&list.table, listing->none);
 	return RP_EXIT_OK;
 }
 
@@ -153,7 +177,7 @@ int rp_cli_detail(struct rp_cli *cli, const struct rp_args *args, enum rocepath_
 /**
  * rp_cli_put() - add what the keywords say to a request
  * @nlh: the request
- * @args: the command line; names become strings, all else is 32 bits
+ * @args: the command line; names become strings, numbers 32 bits, addresses are left to the caller
  */
 void rp_cli_put(struct nlmsghdr *nlh, const struct rp_args *args)
 {
@@ -162,7 +186,7 @@ void rp_cli_put(struct nlmsghdr *nlh, const struct rp_args *args)
 
 		if (value->keyword->type == RP_ARG_NAME)
 			mnl_attr_put_strz(nlh, value->keyword->attr, value->text);
-		else
+		else if (!rp_arg_is_address(value->keyword->type))
 			mnl_attr_put_u32(nlh, value->keyword->attr, value->number);
 	}
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* The one table that dispatch, usage and completion are made from. */
 #include "commands.h"
+#include "fabric.h"
 
 #define COUNT(a) (sizeof(a) / sizeof((a)[0]))
 #define KEYWORDS(k) .keywords = k, .keyword_count = COUNT(k)
@@ -8,8 +9,11 @@
 
 #define MAX_GAP_US 10000000
 #define MAX_HOLDDOWN_MS 3600000
+#define MAX_REPORT_US 1000000
+#define MAX_PROBE_MS 3600000
+#define MAX_DELAY_MS 3600000
 
-static const char *const schedulers[] = { "flow", "spray", NULL };
+static const char *const schedulers[] = { "flow", "flowlet", "spray", "adaptive", NULL };
 static const char *const no_yes[] = { "no", "yes", NULL };
 
 #define DEV(attribute, must) {						\
@@ -20,7 +24,7 @@ static const char *const no_yes[] = { "no", "yes", NULL };
 static const struct rp_keyword device_set[] = {
 	{ .name = "scheduler", .type = RP_ARG_NAME, .attr = ROCEPATH_A_DEVICE_SCHEDULER,
 	  .choices = schedulers, .example = "spray",
-	  .help = "what picks the path for a packet: flow (one path per flow), spray (all)" },
+	  .help = "what picks the path: flow (one for each), flowlet, spray (all), adaptive" },
 	{ .name = "entropy", .type = RP_ARG_CHOICE, .attr = ROCEPATH_A_DEVICE_ENTROPY,
 	  .choices = rp_entropy_names, .example = "sport",
 	  .help = "what makes the fabric hash: sport, flowlabel (IPv6), keep (as it came)" },
@@ -56,6 +60,27 @@ static const struct rp_keyword device_set[] = {
 	{ .name = "mark-mask", .type = RP_ARG_NUMBER, .attr = ROCEPATH_A_DEVICE_MARK_MASK,
 	  .zero = "none", .example = "0x3f00",
 	  .help = "bits of skb->mark that hold the class" },
+	{ .name = "report-interval", .type = RP_ARG_US,
+	  .attr = ROCEPATH_A_DEVICE_REPORT_INTERVAL_US, .min = 100, .max = MAX_REPORT_US,
+	  .example = "1ms", .help = "of reports, and of probes of doubtful paths" },
+	{ .name = "repair-depth", .type = RP_ARG_NUMBER,
+	  .attr = ROCEPATH_A_DEVICE_REPAIR_DEPTH, .max = 65536, .example = "4096",
+	  .help = "packets kept for repair of one flow, at most; 0: no repair" },
+	{ .name = "repair-flow-bytes", .type = RP_ARG_BYTES,
+	  .attr = ROCEPATH_A_DEVICE_REPAIR_FLOW_BYTES, .min = 65536, .max = 1u << 31,
+	  .example = "8MiB", .help = "bytes kept for repair of one flow, at most" },
+	{ .name = "repair-bytes", .type = RP_ARG_BYTES,
+	  .attr = ROCEPATH_A_DEVICE_REPAIR_BYTES, .min = 65536, .max = 1u << 31,
+	  .example = "256MiB", .help = "bytes kept for repair of all flows together, at most" },
+	{ .name = "loss-threshold", .type = RP_ARG_PPM, .attr = ROCEPATH_A_DEVICE_LOSS_PPM,
+	  .max = 1000000, .zero = "never", .example = "0.5%",
+	  .help = "a path that loses more is taken out" },
+	{ .name = "probe-interval", .type = RP_ARG_MS,
+	  .attr = ROCEPATH_A_DEVICE_PROBE_INTERVAL_MS, .max = MAX_PROBE_MS, .zero = "never",
+	  .example = "1s", .help = "of probes of idle paths" },
+	{ .name = "probes-per-second", .type = RP_ARG_NUMBER,
+	  .attr = ROCEPATH_A_DEVICE_PROBES_PER_SECOND, .min = 1, .max = 1000000, .example = "1000",
+	  .help = "probes that the device sends, at most" },
 };
 
 static const struct rp_verb device_verbs[] = {
@@ -72,6 +97,9 @@ static const struct rp_keyword port_set[] = {
 	{ .name = "weight", .type = RP_ARG_NUMBER, .attr = ROCEPATH_A_PORT_WEIGHT, .min = 1,
 	  .max = ROCEPATH_WEIGHT_MAX, .example = "1",
 	  .help = "its share of sprayed packets, relative to the other ports'" },
+	{ .name = "via", .type = RP_ARG_ADDRESS, .attr = ROCEPATH_A_PORT_VIA4, .zero = "none",
+	  .example = "10.0.0.1",
+	  .help = "its own gateway, IPv4 or IPv6, for peers behind routers" },
 };
 
 static const struct rp_verb port_verbs[] = {
@@ -88,11 +116,43 @@ static const struct rp_verb peer_verbs[] = {
 	  KEYWORDS(peer_show), .run = rp_peer_show },
 };
 
-static const struct rp_keyword path_show[] = { DEV(ROCEPATH_A_PATH_DEVICE, false) };
+#define PATH_PEER(must) {						\
+	.name = "peer", .type = RP_ARG_PEER, .required = must, .attr = ROCEPATH_A_PATH_PEER, \
+	.example = "ADDRESS", .help = "towards which peer",		\
+}
+
+static const struct rp_keyword path_show[] = {
+	DEV(ROCEPATH_A_PATH_DEVICE, false),
+	PATH_PEER(false),
+};
+
+static const struct rp_keyword path_set[] = {
+	DEV(ROCEPATH_A_PATH_DEVICE, true),
+	PATH_PEER(true),
+	{ .name = "port", .type = RP_ARG_PORT, .required = true, .attr = ROCEPATH_A_PATH_PORT,
+	  .example = "PORT", .help = "by which port" },
+	{ .name = "evs", .type = RP_ARG_EVS, .required = true, .attr = ROCEPATH_A_PATH_EVS,
+	  .zero = "default", .example = "3,7,16-31", .help = "the entropy values to use" },
+};
+
+static const struct rp_keyword path_discover[] = {
+	DEV(ROCEPATH_A_PATH_DEVICE, true),
+	{ .name = "hops", .type = RP_ARG_NUMBER, .min = 1, .max = RP_HOPS_MAX, .example = "8",
+	  .help = "how far to look, 8 by default" },
+	{ .name = "evs", .type = RP_ARG_NUMBER, .min = 1, .max = ROCEPATH_EVS_MAX,
+	  .example = "64", .help = "entropy values to try on each port, 64 by default" },
+	{ .name = "apply", .type = RP_ARG_FLAG, .help = "use those that were chosen" },
+	{ .name = "dot", .type = RP_ARG_FLAG, .help = "print a graph for dot(1)" },
+};
 
 static const struct rp_verb path_verbs[] = {
-	{ .name = "show", .help = "each port with each of its entropy values",
+	{ .name = "show", .help = "each port with each of its entropy values, towards each peer",
 	  KEYWORDS(path_show), .run = rp_path_show },
+	{ .name = "set", .help = "choose the entropy values of a port towards a peer",
+	  KEYWORDS(path_set), .run = rp_path_set },
+	{ .name = "discover", .help = "find which entropy values take which routers to a peer",
+	  .subject = RP_ARG_PEER, .subject_required = true, KEYWORDS(path_discover),
+	  .run = rp_path_discover },
 };
 
 static const struct rp_keyword flow_show[] = { DEV(ROCEPATH_A_FLOW_DEVICE, false) };
@@ -216,16 +276,12 @@ static const struct rp_verb drop_verbs[] = {
 };
 
 static const struct rp_verb qp_verbs[] = {
-	{ .name =
-		"show",
-		.help = "queue pairs of all RDMA devices: whose they are, their class and rate",
+	{ .name = "show", .help = "queue pairs: whose they are, their class and their rate",
 	  .run = rp_qp_show },
 };
 
 static const struct rp_verb job_verbs[] = {
-	{ .name =
-		"show",
-		.help = "cgroups that have queue pairs, and what their traffic looks like",
+	{ .name = "show", .help = "cgroups with queue pairs, and what their traffic looks like",
 	  .run = rp_job_show },
 };
 
@@ -236,6 +292,19 @@ static const struct rp_verb status_verbs[] = {
 static const struct rp_verb run_verbs[] = {
 	{ .name = "", .help = "keep the policy in force on netdevices that come later",
 	  .subject = RP_ARG_FILE, .run = rp_run },
+};
+
+static const struct rp_keyword top[] = {
+	DEV(ROCEPATH_A_DEVICE_IFINDEX, false),
+	{ .name = "once", .letter = '1', .type = RP_ARG_FLAG,
+	  .help = "or -1: print it once, as text or JSON" },
+	{ .name = "delay", .letter = 'd', .type = RP_ARG_DELAY, .min = 100, .max = MAX_DELAY_MS,
+	  .example = "2", .help = "or -d: between two looks, 1 second by default" },
+};
+
+static const struct rp_verb top_verbs[] = {
+	{ .name = "", .help = "a live view of ports, paths, classes and queue pairs, busiest first",
+	  KEYWORDS(top), .run = rp_top },
 };
 
 static const struct rp_keyword monitor[] = { DEV(ROCEPATH_A_EVENT_DEVICE, false) };
@@ -276,6 +345,7 @@ static const struct rp_object objects[] = {
 	{ "clean", "no policy", VERBS(clean_verbs) },
 	{ "status", "what is attached where", VERBS(status_verbs) },
 	{ "run", "follow netdevices that come and go", VERBS(run_verbs) },
+	{ "top", "what they do now, live", VERBS(top_verbs) },
 	{ "monitor", "events", VERBS(monitor_verbs) },
 	{ "version", "what there is", VERBS(version_verbs) },
 	{ "help", "more of this", VERBS(help_verbs) },

@@ -16,6 +16,8 @@ static const char *subject_metavar(enum rp_arg_type type)
 		return "DEV|PORT";
 	case RP_ARG_FILE:
 		return "FILE";
+	case RP_ARG_PEER:
+		return "PEER";
 	default:
 		return "OBJECT";
 	}
@@ -101,7 +103,8 @@ static void complete_value(const struct rp_keyword *keyword, rp_word_fn emit, vo
 		struct rp_words words = rp_choice_words(keyword);
 
 		emit_words(&words, emit, data);
-	} else if (rp_arg_is_interface(keyword->type) || keyword->type == RP_ARG_FILE) {
+	} else if (rp_arg_is_interface(keyword->type) || keyword->type == RP_ARG_FILE ||
+		   keyword->type == RP_ARG_PEER) {
 		emit(data, keyword->type, NULL);
 	} else {
 		emit(data, RP_ARG_NONE, keyword->example);
@@ -110,44 +113,52 @@ static void complete_value(const struct rp_keyword *keyword, rp_word_fn emit, vo
 		emit(data, RP_ARG_NONE, keyword->zero);
 }
 
-/* a keyword as it was typed, "--" before it or not */
-static const struct rp_keyword *keyword_of(const struct rp_verb *verb, const char *word)
-{
-	struct rp_words words = rp_keyword_words(verb);
-	int found = rp_words_exact(&words, word + (strncmp(word, "--", 2) ? 0 : 2));
-
-	return found < 0 ? NULL : &verb->keywords[found];
-}
-
-/* finds the last word if it is a keyword that wants a value; returns whether all are understood */
-static bool open_keyword(const struct rp_verb *verb, int argc, char *const *argv,
-			 const struct rp_keyword **open)
+/*
+ * Goes over what was typed; @open is the keyword whose value is to come, or NULL.
+ * Returns whether it was understood: after a mistake nothing can be offered.
+ */
+static bool pass_keywords(const struct rp_verb *verb, int argc, char *const *argv, bool *given,
+			  const struct rp_keyword **open)
 {
 	*open = NULL;
 	for (int i = 0; i < argc; i++) {
-		const struct rp_keyword *keyword = keyword_of(verb, argv[i]);
+		int found;
 
-		if (!keyword)
+		if (*open) {
+			*open = NULL;
+			continue;
+		}
+		found = rp_args_keyword(verb, argv[i] + (strncmp(argv[i], "--", 2) ? 0 : 2));
+		if (found < 0)
 			return false;
-		if (keyword->type != RP_ARG_FLAG && ++i == argc)
-			*open = keyword;
+		given[found] = true;
+		if (verb->keywords[found].type != RP_ARG_FLAG)
+			*open = &verb->keywords[found];
 	}
 	return true;
 }
 
-static bool is_given(int argc, char *const *argv, const char *name)
+static void complete_keyword(const struct rp_verb *verb, int argc, char *const *argv,
+			     rp_word_fn emit, void *data)
 {
-	for (int i = 0; i < argc; i++)
-		if (!strcmp(argv[i] + (strncmp(argv[i], "--", 2) ? 0 : 2), name))
-			return true;
-	return false;
+	bool given[RP_KEYWORDS_MAX] = { false };
+	const struct rp_keyword *open;
+
+	if (!pass_keywords(verb, argc, argv, given, &open))
+		return;
+	if (open) {
+		complete_value(open, emit, data);
+		return;
+	}
+	for (unsigned int i = 0; i < verb->keyword_count; i++)
+		if (!given[i])
+			emit(data, RP_ARG_NONE, verb->keywords[i].name);
 }
 
 static void complete_verb(const struct rp_grammar *grammar, const struct rp_verb *verb, int argc,
 			  char *const *argv, rp_word_fn emit, void *data)
 {
 	struct rp_words words = rp_keyword_words(verb);
-	const struct rp_keyword *keyword;
 
 	if (verb->subject == RP_ARG_OBJECT && !argc) {
 		words = rp_object_words(grammar);
@@ -156,21 +167,13 @@ static void complete_verb(const struct rp_grammar *grammar, const struct rp_verb
 	}
 	if (verb->subject != RP_ARG_NONE && !argc)
 		emit(data, verb->subject, NULL);
-	if (verb->subject != RP_ARG_NONE && argc && !keyword_of(verb, argv[0])) {
+	if (verb->subject != RP_ARG_NONE && argc && rp_words_exact(&words, argv[0]) < 0) {
 		argv++;
 		argc--;
 	} else if (!argc && verb->subject_required) {
 		return;
 	}
-	if (!open_keyword(verb, argc, argv, &keyword))
-		return;
-	if (keyword) {
-		complete_value(keyword, emit, data);
-		return;
-	}
-	for (unsigned int i = 0; i < words.count; i++)
-		if (!is_given(argc, argv, verb->keywords[i].name))
-			emit(data, RP_ARG_NONE, verb->keywords[i].name);
+	complete_keyword(verb, argc, argv, emit, data);
 }
 
 /**

@@ -5,15 +5,20 @@
 #include <string.h>
 
 #include "commands.h"
+#include "units.h"
 
 static int print_name(const struct nlmsghdr *nlh, void *data)
 {
 	const struct rp_set *set = data;
 	struct rp_attrs attrs;
+	char peer[RP_TEXT_LEN];
 
-	if (!rp_attrs_message(set, nlh, &attrs))
-		puts(rp_attr_string(&attrs, set == &rp_port_attrs ? ROCEPATH_A_PORT_NAME :
-				    ROCEPATH_A_DEVICE_NAME));
+	if (rp_attrs_message(set, nlh, &attrs))
+		return 0;
+	rp_attr_address(&attrs, ROCEPATH_A_PEER_ADDRESS, peer);
+	puts(set == &rp_peer_attrs ? peer :
+	     rp_attr_string(&attrs, set == &rp_port_attrs ? ROCEPATH_A_PORT_NAME :
+							    ROCEPATH_A_DEVICE_NAME));
 	return 0;
 }
 
@@ -32,16 +37,18 @@ static void print_word(void *data, enum rp_arg_type type, const char *word)
 		puts(word);
 	else if (type == RP_ARG_FILE)
 		puts("@file");
-	if (type != RP_ARG_DEVICE && type != RP_ARG_PORT && type != RP_ARG_INTERFACE)
+	if (!rp_arg_is_interface(type) && type != RP_ARG_PEER)
 		return;
 	if (!cli->nl)
 		cli->nl = rp_nl_new(NULL);
 	if (!cli->nl)
 		return;
-	if (type != RP_ARG_PORT)
+	if (type == RP_ARG_DEVICE || type == RP_ARG_INTERFACE)
 		print_names(cli->nl, ROCEPATH_CMD_DEVICE_GET, &rp_device_attrs);
-	if (type != RP_ARG_DEVICE)
+	if (type == RP_ARG_PORT || type == RP_ARG_INTERFACE)
 		print_names(cli->nl, ROCEPATH_CMD_PORT_GET, &rp_port_attrs);
+	if (type == RP_ARG_PEER)
+		print_names(cli->nl, ROCEPATH_CMD_PEER_GET, &rp_peer_attrs);
 }
 
 /**
@@ -84,6 +91,25 @@ static int run(struct rp_cli *cli, int argc, char **argv)
 		return RP_EXIT_USAGE;
 	}
 	return args.verb->run(cli, &args);
+}
+
+/* the format may also be said behind the object; returns how many words are left */
+static int take_format(struct rp_cli *cli, int argc, char **argv)
+{
+	int left = 0;
+
+	for (int i = 0; i < argc; i++) {
+		bool pretty = !strcmp(argv[i], "-p") || !strcmp(argv[i], "--pretty") ||
+			      !strcmp(argv[i], "-jp") || !strcmp(argv[i], "-pj");
+
+		if (pretty || !strcmp(argv[i], "-j") || !strcmp(argv[i], "--json")) {
+			cli->format.json = true;
+			cli->format.pretty |= pretty;
+		} else {
+			argv[left++] = argv[i];
+		}
+	}
+	return left;
 }
 
 /* returns an exit code, or -1 to go on */
@@ -131,7 +157,7 @@ int main(int argc, char **argv)
 	setlocale(LC_CTYPE, "");
 	ret = parse_options(&cli, argc, argv);
 	if (ret < 0)
-		ret = run(&cli, argc - optind, argv + optind);
+		ret = run(&cli, take_format(&cli, argc - optind, argv + optind), argv + optind);
 	rp_nl_release(cli.nl);
 	if (fflush(stdout) || ferror(stdout)) {
 		rp_complain("the output could not be written");

@@ -26,25 +26,36 @@ static void print_time(uint64_t ns, char *text)
 	snprintf(text + len, RP_TEXT_LEN - len, ".%03u", (unsigned int)(ns % NS_PER_S / 1000000));
 }
 
-static const struct rp_field *type_field(void)
+/* "path eth0/3 to 10.0.0.2 down"; of other events the name, and what it is about */
+static void print_what(const struct rp_attrs *attrs, const char *type)
 {
-	for (unsigned int i = 0; i < rp_event_attrs.count; i++)
-		if (rp_event_attrs.fields[i].attr == ROCEPATH_A_EVENT_TYPE)
-			return &rp_event_attrs.fields[i];
-	return NULL;
+	const char *port = rp_attr_string(attrs, ROCEPATH_A_EVENT_PORT_NAME);
+	char peer[RP_TEXT_LEN];
+
+	rp_attr_address(attrs, ROCEPATH_A_EVENT_PEER, peer);
+	if (attrs->at[ROCEPATH_A_EVENT_EV] && !strncmp(type, "path-", 5))
+		printf("path %s/%" PRIu64 " to %s %s", port,
+		       rp_attr_number(attrs, ROCEPATH_A_EVENT_EV), peer, type + 5);
+	else
+		printf("%s%s%s%s%s", type, *port ? " " : "", port, *peer ? " " : "", peer);
 }
 
 static void print_text(const struct rp_attrs *attrs)
 {
-	char when[RP_TEXT_LEN], type[RP_TEXT_LEN], peer[RP_TEXT_LEN];
-	const char *port = rp_attr_string(attrs, ROCEPATH_A_EVENT_PORT_NAME);
+	const struct rp_field *type = rp_attr_field(&rp_event_attrs, ROCEPATH_A_EVENT_TYPE);
 	const char *reason = rp_attr_string(attrs, ROCEPATH_A_EVENT_REASON);
+	char when[RP_TEXT_LEN], name[RP_TEXT_LEN], took[RP_TEXT_LEN];
 
 	print_time(rp_attr_number(attrs, ROCEPATH_A_EVENT_TIME_NS), when);
-	rp_attr_address(attrs, ROCEPATH_A_EVENT_PEER, peer);
-	printf("%s %s %s%s%s%s%s%s%s\n", when, rp_attr_string(attrs, ROCEPATH_A_EVENT_DEVICE_NAME),
-	       rp_table_cell(type_field(), attrs->at[ROCEPATH_A_EVENT_TYPE], type),
-	       *port ? " " : "", port, *peer ? " " : "", peer, *reason ? ": " : "", reason);
+	printf("%s %s ", when, rp_attr_string(attrs, ROCEPATH_A_EVENT_DEVICE_NAME));
+	print_what(attrs, rp_table_cell(type, attrs->at[ROCEPATH_A_EVENT_TYPE], name));
+	if (*reason)
+		printf(": %s", reason);
+	if (attrs->at[ROCEPATH_A_EVENT_TOOK_US]) {
+		rp_duration_print(rp_attr_number(attrs, ROCEPATH_A_EVENT_TOOK_US), took);
+		printf("%s found after %s", *reason ? "," : ":", took);
+	}
+	putchar('\n');
 }
 
 static void print_json(const struct rp_attrs *attrs)
@@ -65,7 +76,9 @@ static int print_event(const struct nlmsghdr *nlh, void *data)
 		rp_complain("events were lost: they came faster than they could be printed");
 		return 0;
 	}
+	/* hops are answers to somebody's discovery, no news */
 	if (rp_attrs_message(&rp_event_attrs, nlh, &attrs) ||
+	    rp_attr_number(&attrs, ROCEPATH_A_EVENT_TYPE) == ROCEPATH_EVENT_HOP ||
 	    (monitor->device &&
 	     strcmp(monitor->device, rp_attr_string(&attrs, ROCEPATH_A_EVENT_DEVICE_NAME))))
 		return 0;

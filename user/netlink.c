@@ -6,6 +6,7 @@
  * sees half of it.
  */
 #include <errno.h>
+#include <poll.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -258,7 +259,7 @@ int rp_nl_dump(struct rp_nl *nl, rp_nl_fn fn, void *data)
 
 /**
  * rp_nl_subscribe() - receive the events of this network namespace from now on
- * @nl: the socket; after this only rp_nl_listen() may be called
+ * @nl: the socket; after this only rp_nl_listen() and rp_nl_wait() may be called
  *
  * Return: 0 or a negative error number.
  */
@@ -276,6 +277,24 @@ int rp_nl_subscribe(struct rp_nl *nl)
 	return 0;
 }
 
+/* one datagram */
+static int take_events(struct rp_nl *nl, rp_nl_fn fn, void *data)
+{
+	ssize_t got = mnl_socket_recvfrom(nl->socket, nl->reply, sizeof(nl->reply));
+	const struct nlmsghdr *nlh = (const struct nlmsghdr *)nl->reply;
+	int left = got, ret = 0;
+
+	if (got < 0 && errno == ENOBUFS)
+		ret = fn(NULL, data);
+	else if (got < 0)
+		return -errno;
+	for (; !ret && is_message(nlh, left); nlh = mnl_nlmsg_next(nlh, &left))
+		if (nlh->nlmsg_type == nl->family &&
+		    nlh->nlmsg_len >= MNL_NLMSG_HDRLEN + GENL_HDRLEN)
+			ret = fn(nlh, data);
+	return ret;
+}
+
 /**
  * rp_nl_listen() - wait for events and pass them on
  * @nl: a socket that has subscribed
@@ -286,22 +305,32 @@ int rp_nl_subscribe(struct rp_nl *nl)
  */
 int rp_nl_listen(struct rp_nl *nl, rp_nl_fn fn, void *data)
 {
-	for (;;) {
-		ssize_t got = mnl_socket_recvfrom(nl->socket, nl->reply, sizeof(nl->reply));
-		const struct nlmsghdr *nlh = (const struct nlmsghdr *)nl->reply;
-		int left = got, ret = 0;
+	int ret;
 
-		if (got < 0 && errno == ENOBUFS)
-			ret = fn(NULL, data);
-		else if (got < 0)
-			return -errno;
-		for (; !ret && is_message(nlh, left); nlh = mnl_nlmsg_next(nlh, &left))
-			if (nlh->nlmsg_type == nl->family &&
-			    nlh->nlmsg_len >= MNL_NLMSG_HDRLEN + GENL_HDRLEN)
-				ret = fn(nlh, data);
-		if (ret)
-			return ret;
-	}
+	do {
+		ret = take_events(nl, fn, data);
+	} while (!ret);
+	return ret;
+}
+
+/**
+ * rp_nl_wait() - wait for events for some time, and pass on those that came together
+ * @nl: a socket that has subscribed
+ * @timeout_us: how long, 0: only those that are there
+ * @fn: as for rp_nl_listen()
+ * @data: for @fn
+ *
+ * Return: as rp_nl_listen(); 0 also when nothing came.
+ */
+int rp_nl_wait(struct rp_nl *nl, uint64_t timeout_us, rp_nl_fn fn, void *data)
+{
+	struct pollfd fd = { mnl_socket_get_fd(nl->socket), POLLIN, 0 };
+	struct timespec timeout = { timeout_us / 1000000, timeout_us % 1000000 * 1000 };
+	int ready = ppoll(&fd, 1, &timeout, NULL);
+
+	if (ready < 0)
+		return errno == EINTR ? 0 : -errno;
+	return ready ? take_events(nl, fn, data) : 0;
 }
 
 /**

@@ -23,6 +23,7 @@ struct nlmsghdr *rp_nl_request(struct rp_nl *nl, enum rocepath_cmd cmd);
 int rp_nl_do(struct rp_nl *nl, rp_nl_fn fn, void *data);
 int rp_nl_dump(struct rp_nl *nl, rp_nl_fn fn, void *data);
 int rp_nl_listen(struct rp_nl *nl, rp_nl_fn fn, void *data);
+int rp_nl_wait(struct rp_nl *nl, uint64_t timeout_us, rp_nl_fn fn, void *data);
 int rp_nl_subscribe(struct rp_nl *nl);
 void rp_nl_forget(struct rp_nl *nl);
 

@@ -29,7 +29,8 @@ static int keep(const struct nlmsghdr *nlh, void *data)
 {
 	struct messages *messages = data;
 	struct nlmsghdr **grown = reallocarray(messages->at, messages->count + 1, sizeof(*grown));
-	struct nlmsghdr *copy = malloc(nlh->nlmsg_len);
+	/* the last attribute may reach into the padding */
+	struct nlmsghdr *copy = calloc(1, MNL_ALIGN(nlh->nlmsg_len));
 
 	if (grown)
 		messages->at = grown;

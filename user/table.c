@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <arpa/inet.h>
 #include <libsmartcols/libsmartcols.h>
 #include <net/if.h>
 
@@ -55,19 +56,37 @@ static void print_share(uint64_t number, unsigned int decimals, char *text)
 	strcat(text, "%");
 }
 
+/* the word that 0 is written as, or NULL */
+static const char *zero_word(uint8_t form)
+{
+	switch (form) {
+	case RP_FORM_US_AUTO:
+		return "auto";
+	case RP_FORM_MASK:
+		return "none";
+	case RP_FORM_MS_NEVER:
+	case RP_FORM_PPM_NEVER:
+		return "never";
+	default:
+		return NULL;
+	}
+}
+
 static void print_number(const struct rp_field *field, uint64_t number, char *text)
 {
+	const char *zero = number ? NULL : zero_word(field->form);
+
+	if (zero) {
+		strcpy(text, zero);
+		return;
+	}
 	switch (field->form) {
-	case RP_FORM_US_AUTO:
-		if (!number) {
-			strcpy(text, "auto");
-			break;
-		}
-		/* fallthrough */
 	case RP_FORM_US:
+	case RP_FORM_US_AUTO:
 		rp_unit_print(RP_UNIT_US, number, text);
 		break;
 	case RP_FORM_MS:
+	case RP_FORM_MS_NEVER:
 		rp_unit_print(RP_UNIT_MS, number, text);
 		break;
 	case RP_FORM_AGE:
@@ -77,11 +96,6 @@ static void print_number(const struct rp_field *field, uint64_t number, char *te
 		rp_unit_print(RP_UNIT_BYTES, number, text);
 		break;
 	case RP_FORM_MASK:
-		if (!number) {
-			strcpy(text, "none");
-			break;
-		}
-		/* fallthrough */
 	case RP_FORM_HEX:
 		snprintf(text, RP_TEXT_LEN, "0x%" PRIx64, number);
 		break;
@@ -92,6 +106,7 @@ static void print_number(const struct rp_field *field, uint64_t number, char *te
 		print_share(number, 1, text);
 		break;
 	case RP_FORM_PPM:
+	case RP_FORM_PPM_NEVER:
 		print_share(number, 4, text);
 		break;
 	case RP_FORM_BOOL:
@@ -106,6 +121,19 @@ static void print_number(const struct rp_field *field, uint64_t number, char *te
 	default:
 		snprintf(text, RP_TEXT_LEN, "%" PRIu64, number);
 	}
+}
+
+/* a gateway that is all 0 is none */
+static void print_address(const struct rp_field *field, const uint8_t *address, char *text)
+{
+	static const uint8_t none[RP_ADDRESS_LEN];
+
+	if (!memcmp(address, none, field->len))
+		strcpy(text, "none");
+	else if (field->len == RP_ADDRESS_LEN)
+		rp_address_print(address, text);
+	else
+		inet_ntop(AF_INET, address, text, RP_TEXT_LEN);
 }
 
 /**
@@ -123,10 +151,38 @@ const char *rp_table_cell(const struct rp_field *field, const struct nlattr *att
 	if (field->wire == MNL_TYPE_NUL_STRING)
 		return mnl_attr_get_str(attr);
 	if (field->wire == MNL_TYPE_BINARY)
-		rp_address_print(mnl_attr_get_payload(attr), text);
+		print_address(field, mnl_attr_get_payload(attr), text);
 	else
 		print_number(field, number_of(field, attr), text);
 	return text;
+}
+
+/* a part of something else needs both; a part above the whole is one that wrapped */
+static const char *print_part(const struct rp_set *set, const struct rp_field *field,
+			      const struct rp_attrs *attrs, char *text)
+{
+	const struct nlattr *part = attrs->at[field->attr], *whole = attrs->at[field->of];
+	uint64_t a, b;
+
+	if (!part || !whole)
+		return "-";
+	a = number_of(field, part);
+	b = number_of(rp_attr_field(set, field->of), whole);
+	if (field->form == RP_FORM_PART && (!b || a > b))
+		return "-";
+	if (field->form == RP_FORM_PART)
+		print_share(a * 10000 / b, 2, text);
+	else
+		snprintf(text, RP_TEXT_LEN, "%" PRIu64 "/%" PRIu64, a, b);
+	return text;
+}
+
+static const char *cell_of(const struct rp_set *set, const struct rp_field *field,
+			   const struct rp_attrs *attrs, char *text)
+{
+	if (field->form == RP_FORM_PART || field->form == RP_FORM_OUT_OF)
+		return print_part(set, field, attrs, text);
+	return rp_table_cell(field, attrs->at[field->attr], text);
 }
 
 static void json_stats(struct rp_json *json, const char *key, const struct nlattr *list)
@@ -256,7 +312,7 @@ static unsigned int fill(struct libscols_line *line, unsigned int column, const 
 			continue;
 		if (!field->nested) {
 			need(!scols_line_set_data(line, column++,
-						  rp_table_cell(field, attr, text)));
+						  cell_of(set, field, attrs, text)));
 			continue;
 		}
 		if (attr && rp_attrs_nested(field->nested, attr, &inner))
@@ -405,6 +461,22 @@ void rp_table_line(struct libscols_table *table, const char *const *cells, unsig
 	need(line);
 	for (unsigned int i = 0; i < count; i++)
 		need(!scols_line_set_data(line, i, cells[i]));
+}
+
+/**
+ * rp_table_string() - print a table of plain text into memory, and free it
+ * @table: the table
+ *
+ * Return: the text, as wide as it is, whatever the terminal; to be freed.
+ */
+char *rp_table_string(struct libscols_table *table)
+{
+	char *text = NULL;
+
+	scols_table_set_termforce(table, SCOLS_TERMFORCE_NEVER);
+	need(!scols_print_table_to_string(table, &text));
+	scols_unref_table(table);
+	return text;
 }
 
 /**

@@ -39,6 +39,7 @@ const char *rp_table_cell(const struct rp_field *field, const struct nlattr *att
 
 struct libscols_table *rp_table_text(const char *const *heads, const bool *right);
 void rp_table_line(struct libscols_table *table, const char *const *cells, unsigned int count);
+char *rp_table_string(struct libscols_table *table);
 void rp_table_print(struct libscols_table *table, bool headings);
 
 #endif /* ROCEPATH_USER_TABLE_H */

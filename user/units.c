@@ -9,16 +9,22 @@
 #include <inttypes.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "units.h"
 
 #define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
 #define FRACTION_DIGITS 9
+#define PPM_PER_PERCENT 10000
+#define PERCENT_DIGITS 4
+
+/* where IPv4 is in IPv6 */
+static const uint8_t mapped[12] = { [10] = 0xff, [11] = 0xff };
 
 struct scale {
 	const char *name;
-	uint64_t factor;	/* in ns, bytes or bits */
+	uint64_t factor;	/* in ns, bytes, bits or millionths */
 };
 
 /* from small to large */
@@ -43,6 +49,10 @@ static const struct scale rates[] = {
 	{ "Tbit", 1000000000000 },
 };
 
+static const struct scale shares[] = {
+	{ "%", PPM_PER_PERCENT },
+};
+
 static const struct unit {
 	const struct scale *scales;
 	unsigned int count;
@@ -53,6 +63,7 @@ static const struct unit {
 	[RP_UNIT_MS] = { times, ARRAY_SIZE(times), 1000000, "milliseconds" },
 	[RP_UNIT_BYTES] = { sizes, ARRAY_SIZE(sizes), 1, "bytes" },
 	[RP_UNIT_RATE] = { rates, ARRAY_SIZE(rates), 8, "bytes per second" },
+	[RP_UNIT_PPM] = { shares, ARRAY_SIZE(shares), 1, "millionths" },
 };
 
 /* digits [ '.' digits ]: mantissa / 10^decimals; returns where it ends, or NULL */
@@ -96,20 +107,22 @@ static const struct scale *find_scale(const struct unit *unit, const char *name)
 	return NULL;
 }
 
+/* three are enough to see what is meant; of many the last: nobody means single bits */
 static int refuse_scale(const struct unit *unit, const char *text, const char *end,
 			struct rp_error *error)
 {
 	/* the last three: nobody means single bits */
 	const struct scale *scales = unit->scales + (unit->count > 4 ? unit->count - 3 : 0);
-	int len = end - text;
+	unsigned int count = unit->count < 3 ? unit->count : 3;
+	char forms[RP_TEXT_LEN * 2] = "";
 
+	for (unsigned int i = 0; i < count; i++)
+		snprintf(forms + strlen(forms), sizeof(forms) - strlen(forms), "%s%.*s%s",
+			 !i ? "" : i + 1 < count ? ", " : " or ", (int)(end - text), text,
+			 scales[i].name);
 	if (!*end)
-		return rp_error_set(error, "'%s' lacks a unit: write %s%s, %s%s or %s%s", text,
-				    text, scales[0].name, text, scales[1].name,
-				    text, scales[2].name);
-	return rp_error_set(error, "'%s' has an unknown unit: write %.*s%s, %.*s%s or %.*s%s", text,
-			    len, text, scales[0].name, len, text, scales[1].name,
-			    len, text, scales[2].name);
+		return rp_error_set(error, "'%s' lacks a unit: write %s", text, forms);
+	return rp_error_set(error, "'%s' has an unknown unit: write %s", text, forms);
 }
 
 /**
@@ -132,7 +145,7 @@ int rp_unit_parse(enum rp_unit unit, const char *text, uint64_t *value, struct r
 
 	if (!end)
 		return rp_error_set(error, "'%s' is no quantity: write one such as 3%s", text,
-				    u->scales[u->count > 4 ? 3 : 1].name);
+				    u->scales[u->count / 2].name);
 	scale = find_scale(u, end);
 	if (!scale)
 		return refuse_scale(u, text, end, error);
@@ -203,6 +216,11 @@ void rp_unit_print(enum rp_unit unit, uint64_t value, char *text)
 	const struct unit *u = &units[unit];
 	unsigned int i;
 
+	if (unit == RP_UNIT_PPM) {
+		rp_fraction_print(value, PERCENT_DIGITS, text);
+		strcat(text, "%");
+		return;
+	}
 	for (i = u->count; i--;)
 		if (print_scaled(u, &u->scales[i], value, text))
 			return;
@@ -275,6 +293,122 @@ int rp_hex_parse(const char *text, size_t len, uint8_t *bytes, size_t count)
 	return 0;
 }
 
+/* [first, last] of one entry of a list; returns where it ends, or NULL */
+static const char *parse_span(const char *text, unsigned int *first, unsigned int *last)
+{
+	char *end;
+
+	if (!isdigit((unsigned char)*text))
+		return NULL;
+	*first = *last = strtoul(text, &end, 10);
+	if (*end == '-') {
+		text = end + 1;
+		if (!isdigit((unsigned char)*text))
+			return NULL;
+		*last = strtoul(text, &end, 10);
+	}
+	return end;
+}
+
+/**
+ * rp_evs_parse() - read a list of entropy values
+ * @text: such as "3,7,16-31"
+ * @evs: RP_EVS_MAX bytes, in the order given
+ * @error: why not
+ *
+ * Return: how many there are, or -1.
+ */
+int rp_evs_parse(const char *text, uint8_t *evs, struct rp_error *error)
+{
+	bool seen[RP_EVS_MAX] = { false };
+	unsigned int first, last;
+	int count = 0;
+
+	for (const char *p = text;; p++) {
+		p = parse_span(p, &first, &last);
+		if (!p || (*p && *p != ','))
+			return rp_error_set(error, "'%s' is no list: write one such as 3,7,16-31",
+					    text);
+		if (first > last || last >= RP_EVS_MAX)
+			return rp_error_set(error, "must be 0 to %d, ranges upwards",
+					    RP_EVS_MAX - 1);
+		for (; first <= last; first++) {
+			if (seen[first])
+				return rp_error_set(error, "has %u twice", first);
+			seen[first] = true;
+			evs[count++] = first;
+		}
+		if (!*p)
+			return count;
+	}
+}
+
+/**
+ * rp_evs_print() - print a list of entropy values, to be parsed again
+ * @evs: the list
+ * @count: of them
+ * @text: where it goes
+ * @size: of @text; RP_EVS_TEXT_LEN is always enough
+ */
+void rp_evs_print(const uint8_t *evs, unsigned int count, char *text, size_t size)
+{
+	size_t len = 0;
+
+	*text = '\0';
+	for (unsigned int i = 0, last; i < count && len < size; i = last + 1) {
+		for (last = i; last + 1 < count && evs[last + 1] == evs[last] + 1; last++)
+			;
+		len += snprintf(text + len, size - len, "%s%u", i ? "," : "", evs[i]);
+		if (last > i && len < size)
+			len += snprintf(text + len, size - len, "%c%u", last > i + 1 ? '-' : ',',
+					evs[last]);
+	}
+}
+
+/* three digits, of which some may be decimals */
+static void print_rounded(uint64_t value, uint64_t one, const char *prefix, const char *unit,
+			  char *text)
+{
+	unsigned int digits = value >= 100 * one ? 0 : value >= 10 * one ? 1 : 2;
+	uint64_t rounded = value / one * power_of_10(digits) +
+			   (value % one * power_of_10(digits) + one / 2) / one;
+
+	rp_fraction_print(one == 1 ? value : rounded, one == 1 ? 0 : digits, text);
+	snprintf(text + strlen(text), RP_TEXT_LEN - strlen(text), "%s%s", prefix, unit);
+}
+
+/**
+ * rp_duration_print() - print how long something took, for people: rounded
+ * @us: microseconds
+ * @text: RP_TEXT_LEN bytes
+ */
+void rp_duration_print(uint64_t us, char *text)
+{
+	if (us < 1000)
+		print_rounded(us, 1, "us", "", text);
+	else if (us < 1000000)
+		print_rounded(us, 1000, "ms", "", text);
+	else
+		print_rounded(us, 1000000, "s", "", text);
+}
+
+/**
+ * rp_rate_print() - print how many there are in a second, for people: rounded
+ * @per_second: so many
+ * @unit: of what, may be empty
+ * @text: RP_TEXT_LEN bytes
+ */
+void rp_rate_print(uint64_t per_second, const char *unit, char *text)
+{
+	static const char *const prefixes[] = { "", "k", "M", "G", "T", "P" };
+	unsigned int i = 0;
+	uint64_t one = 1;
+
+	for (; i + 1 < ARRAY_SIZE(prefixes) && per_second / 1000 >= one; i++)
+		one *= 1000;
+	print_rounded(per_second, one, prefixes[i], unit, text);
+}
+
 /**
  * rp_age_print() - print how long ago, for people: two units at most
  * @ms: milliseconds
@@ -297,16 +431,41 @@ void rp_age_print(uint64_t ms, char *text)
 }
 
 /**
+ * rp_address_is_ipv4() - whether a RoCE address is one of IPv4, mapped
+ * @address: 16 bytes
+ */
+bool rp_address_is_ipv4(const uint8_t *address)
+{
+	return !memcmp(address, mapped, sizeof(mapped));
+}
+
+/**
  * rp_address_print() - print a RoCE address
  * @address: 16 bytes; IPv4 is mapped into ::ffff:0:0/96 and printed as IPv4
  * @text: RP_TEXT_LEN bytes
  */
 void rp_address_print(const uint8_t *address, char *text)
 {
-	static const uint8_t mapped[12] = { [10] = 0xff, [11] = 0xff };
-
-	if (!memcmp(address, mapped, sizeof(mapped)))
+	if (rp_address_is_ipv4(address))
 		inet_ntop(AF_INET, address + sizeof(mapped), text, RP_TEXT_LEN);
 	else
 		inet_ntop(AF_INET6, address, text, RP_TEXT_LEN);
+}
+
+/**
+ * rp_address_parse() - read a RoCE address
+ * @text: IPv4 or IPv6
+ * @address: 16 bytes; IPv4 is mapped into ::ffff:0:0/96
+ * @error: why not
+ *
+ * Return: 0 or -1.
+ */
+int rp_address_parse(const char *text, uint8_t *address, struct rp_error *error)
+{
+	memcpy(address, mapped, sizeof(mapped));
+	if (inet_pton(AF_INET, text, address + sizeof(mapped)) == 1 ||
+	    inet_pton(AF_INET6, text, address) == 1)
+		return 0;
+	return rp_error_set(error, "'%s' is no address: write one such as 10.0.0.2 or fd00::2",
+			    text);
 }

@@ -62,6 +62,13 @@ enum rp_operation {
 #define RP_OPCODE_CONTROL	0xf2
 #define RP_QPN_GSI		1
 
+/*
+ * In BTH byte 4, beside FECN and BECN: a repair, see kmod/core/repair.h. One of the six bits that
+ * IBTA reserves (9.2): sent as 0, not looked at by who receives, and masked for the ICRC.
+ */
+#define RP_BTH_FLAGS		4
+#define RP_BTH_REPAIR		0x01
+
 /* AETH syndrome, bits 6 and 5 (IBTA table 45) */
 #define RP_AETH_TYPE(syndrome)	((syndrome) & 0x60)
 #define RP_AETH_ACK		0x00
@@ -98,6 +105,7 @@ enum rp_kind {
 /**
  * struct rp_roce - where things are in one RoCEv2 packet
  * @ipv6: IPv6, else IPv4
+ * @repair: sent again by rocepath, not by the QP
  * @opcode: BTH opcode
  * @syndrome: AETH syndrome, where @kind is ACK or NAK
  * @kind: what it is to us
@@ -110,6 +118,7 @@ enum rp_kind {
  */
 struct rp_roce {
 	bool ipv6;
+	bool repair;
 	u8 opcode;
 	u8 syndrome;
 	enum rp_kind kind;

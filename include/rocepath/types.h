@@ -73,6 +73,7 @@ typedef int64_t s64;
 #define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
 #define min(a, b) ((a) < (b) ? (a) : (b))
 #define max(a, b) ((a) > (b) ? (a) : (b))
+#define min_t(type, a, b) min((type)(a), (type)(b))
 #define clamp(v, lo, hi) min(max(v, lo), hi)
 #define READ_ONCE(x) (*(const volatile __typeof__(x) *)&(x))
 #define WRITE_ONCE(x, v) (*(volatile __typeof__(x) *)&(x) = (v))
@@ -119,6 +120,12 @@ static inline u32 get_unaligned_le32(const void *p)
 static inline void put_unaligned_be16(u16 v, void *p)
 {
 	v = htobe16(v);
+	memcpy(p, &v, sizeof(v));
+}
+
+static inline void put_unaligned_be32(u32 v, void *p)
+{
+	v = htobe32(v);
 	memcpy(p, &v, sizeof(v));
 }
 

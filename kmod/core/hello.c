@@ -7,6 +7,7 @@
  * not proven (a restarted peer, or a recording), or it does not answer what we
  * asked last (the peer has not heard us yet). The first is dropped; the second
  * is answered, and nothing of it kept; of the third only its challenge is kept.
+ * Of one that a later one overtook, no more than the proof in it is of use.
  */
 #include "hello.h"
 
@@ -14,12 +15,39 @@
 /* what a peer may announce; a peer gone bad must not hold us for ever */
 #define INTERVAL_MIN_MS 10u
 #define INTERVAL_MAX_MS 60000u
+#define PORTS_MAX ((u32)ROCEPATH_PORTS_MAX)
 /* strangers are answered a thousand times a second at most */
 #define STRANGER_PAUSE_NS NS_PER_MS
 
 static u64 interval_ns(u32 ms)
 {
 	return clamp(ms, INTERVAL_MIN_MS, INTERVAL_MAX_MS) * NS_PER_MS;
+}
+
+/* A number that was not seen before is seen now. */
+static bool is_new(struct rp_hello_seen *seen, u64 seq)
+{
+	u32 i;
+
+	if (seq <= seen->floor)
+		return false;
+	for (i = 0; i < RP_HELLO_SEEN; i++) {
+		if (seen->number[i] == seq)
+			return false;
+	}
+	seen->floor = max(seen->floor, seen->number[seen->next]);
+	seen->number[seen->next] = seq;
+	seen->next = (seen->next + 1) % RP_HELLO_SEEN;
+	seen->newest = max(seen->newest, seq);
+	return true;
+}
+
+/* Another instance: of what it may have sent before, nobody knows how old it is. */
+static void start_seen(struct rp_hello_seen *seen, u64 seq)
+{
+	memset(seen, 0, sizeof(*seen));
+	seen->floor = seq;
+	seen->newest = seq;
 }
 
 static bool answers(const struct rp_hello *h, u64 response)
@@ -60,13 +88,26 @@ static u32 set_state(struct rp_hello *h, bool reorders, bool restarted)
 	return was ? RP_HELLO_GONE : 0;
 }
 
+/* What it says of itself. */
+static u32 learn(struct rp_hello *h, const struct rp_wire_hello *body, bool restarted)
+{
+	u32 flags = be32_to_cpu(body->flags);
+
+	h->theirs = be64_to_cpu(body->challenge);
+	h->reports = flags & RP_HELLO_REPORTS;
+	h->labels = flags & RP_HELLO_LABELS;
+	h->ports = min(be32_to_cpu(body->ports), PORTS_MAX);
+	h->report_interval_us = rp_wire_interval_us(be32_to_cpu(body->report_interval_us));
+	return set_state(h, flags & RP_HELLO_REORDERS, restarted);
+}
+
 /* It answered: all that it says holds. */
 static u32 count(struct rp_hello *h, const struct rp_wire *w, const struct rp_wire_hello *body,
 		 u64 random, u64 now_ns)
 {
 	u64 instance = be64_to_cpu(w->instance);
 	u64 response = be64_to_cpu(body->response);
-	u32 flags = be32_to_cpu(body->flags);
+	u64 seq = be64_to_cpu(w->seq);
 	bool another = instance != h->instance;
 	bool restarted = another && h->instance;
 	u32 bits = RP_HELLO_COUNTED;
@@ -81,16 +122,19 @@ static u32 count(struct rp_hello *h, const struct rp_wire *w, const struct rp_wi
 		h->restarts++;
 		bits |= RP_HELLO_RESTARTED;
 	}
-	h->instance = instance;
-	h->seq_seen = be64_to_cpu(w->seq);
-	h->theirs = be64_to_cpu(body->challenge);
+	if (another) {
+		h->instance = instance;
+		h->report_seq = 0;
+		start_seen(&h->seen, seq);
+	}
 	h->key_id = w->key_id;
 	h->heard_ns = now_ns;
 	h->valid_until_ns = now_ns;
 	h->valid_until_ns += RP_WIRE_HELLO_MISSES * interval_ns(be32_to_cpu(body->interval_ms));
-	bits |= set_state(h, flags & RP_HELLO_REORDERS, restarted);
+	if (seq == h->seen.newest)
+		bits |= learn(h, body, restarted);
 	/* whom we have just come to know may not know us yet */
-	if (another || (flags & RP_HELLO_REPLY_WANTED))
+	if (another || (be32_to_cpu(body->flags) & RP_HELLO_REPLY_WANTED))
 		bits |= RP_HELLO_REPLY;
 	return bits;
 }
@@ -111,37 +155,64 @@ u32 rp_hello_rx(struct rp_hello *h, const struct rp_wire *w, const struct rp_wir
 
 	if (!instance)
 		return RP_HELLO_UNPROVEN;
-	if (instance == h->instance && seq <= h->seq_seen)
+	if (instance == h->instance && !is_new(&h->seen, seq))
 		return RP_HELLO_REPLAYED;
 	if (proof)
 		return count(h, w, body, random, now_ns);
 	if (instance != h->instance)
 		return stranger(h, body, now_ns);
-	h->seq_seen = seq;
-	h->theirs = be64_to_cpu(body->challenge);
+	if (seq == h->seen.newest)
+		h->theirs = be64_to_cpu(body->challenge);
 	if (be32_to_cpu(body->flags) & RP_HELLO_REPLY_WANTED)
 		return RP_HELLO_UNPROVEN | RP_HELLO_REPLY;
 	return RP_HELLO_UNPROVEN;
 }
 
-u64 rp_hello_fill(struct rp_hello *h, struct rp_wire_hello *body, bool reorders, bool reply,
-		  u64 response, u32 interval_ms, u64 now_ns)
+u64 rp_hello_next_seq(struct rp_hello *h, u64 now_ns)
 {
-	u32 flags = (reorders ? RP_HELLO_REORDERS : 0) | (reply ? 0 : RP_HELLO_REPLY_WANTED);
+	h->seq_sent = max(h->seq_sent + 1, now_ns);
+	return h->seq_sent;
+}
+
+u64 rp_hello_fill(struct rp_hello *h, struct rp_wire_hello *body, const struct rp_hello_self *self,
+		  bool reply, u64 response, u64 now_ns)
+{
+	u32 flags = (self->reorders ? RP_HELLO_REORDERS : 0) |
+		    (self->reports ? RP_HELLO_REPORTS : 0) | (self->labels ? RP_HELLO_LABELS : 0) |
+		    (reply ? 0 : RP_HELLO_REPLY_WANTED);
 
 	body->flags = cpu_to_be32(flags);
-	body->interval_ms = cpu_to_be32(interval_ms);
+	body->interval_ms = cpu_to_be32(self->interval_ms);
 	body->challenge = cpu_to_be64(h->challenge);
 	body->response = cpu_to_be64(response);
+	body->ports = cpu_to_be32(self->ports);
+	body->report_interval_us = cpu_to_be32(self->report_interval_us);
 	if (!reply)
 		h->asked_ns = now_ns;
-	if (reorders && response) {
-		u64 until = now_ns + 2 * RP_WIRE_HELLO_MISSES * interval_ns(interval_ms);
+	if (self->reorders && response) {
+		u64 until = now_ns + 2 * RP_WIRE_HELLO_MISSES * interval_ns(self->interval_ms);
 
 		h->hold_until_ns = max(h->hold_until_ns, until);
 	}
-	h->seq_sent = max(h->seq_sent + 1, now_ns);
-	return h->seq_sent;
+	return rp_hello_next_seq(h, now_ns);
+}
+
+bool rp_hello_accepts(struct rp_hello *h, const struct rp_wire *w, u64 now_ns)
+{
+	u64 instance = be64_to_cpu(w->instance);
+
+	return instance && instance == h->instance && now_ns < h->valid_until_ns &&
+	       is_new(&h->seen, be64_to_cpu(w->seq));
+}
+
+bool rp_hello_accepts_report(struct rp_hello *h, const struct rp_wire *w, u64 now_ns)
+{
+	u64 seq = be64_to_cpu(w->seq);
+
+	if (!rp_hello_accepts(h, w, now_ns) || seq < h->report_seq)
+		return false;
+	h->report_seq = seq;
+	return true;
 }
 
 void rp_hello_forget(struct rp_hello *h, u64 random)

@@ -12,6 +12,13 @@
  *   proven: CAME                 <-     challenge b, response a
  *   challenge a', response b     ->     proven: CAME; says so once more
  *   counted                      <-     challenge b', response a'
+ *
+ * All control packets of an instance share one row of numbers, that follows the
+ * clock of its sender, so that it goes on where a peer was forgotten. Packets
+ * overtake each other on unequal paths. So what was seen is known by the last
+ * RP_HELLO_SEEN numbers themselves (a bitmap behind the greatest one, as in RFC
+ * 6479, needs numbers without holes); what is not greater than one that was
+ * forgotten since is too old.
  */
 #ifndef ROCEPATH_CORE_HELLO_H
 #define ROCEPATH_CORE_HELLO_H
@@ -19,11 +26,47 @@
 #include <linux/rocepath.h>
 #include "wire.h"
 
+/* numbers that are remembered: so many packets may overtake one */
+#define RP_HELLO_SEEN 64
+
+/**
+ * struct rp_hello_seen - numbers of control packets that were received
+ * @newest: the greatest
+ * @floor: that and all below count as seen
+ * @next: where in @number the next one goes
+ * @number: the last ones; 0: none
+ */
+struct rp_hello_seen {
+	u64 newest;
+	u64 floor;
+	u32 next;
+	u64 number[RP_HELLO_SEEN];
+};
+
+/**
+ * struct rp_hello_self - what we say of ourselves
+ * @reorders: we restore order
+ * @reports: we report what arrives, and repair what we hear of
+ * @labels: our paths are IPv6 flow labels, where there are any
+ * @interval_ms: of our hellos
+ * @ports: ours are numbered below that
+ * @report_interval_us: of our reports
+ */
+struct rp_hello_self {
+	bool reorders;
+	bool reports;
+	bool labels;
+	u32 interval_ms;
+	u32 ports;
+	u32 report_interval_us;
+};
+
 /**
  * struct rp_hello - one peer, as hellos show it
  * @state: plain, capable, lost
  * @instance: the peer's, 0: none known
- * @seq_seen: greatest of that instance
+ * @seen: numbers of that instance
+ * @report_seq: of the newest report of that instance
  * @seq_sent: of ours to it; follows the clock, and so goes on where a forgotten peer comes again
  * @challenge: ours, outstanding
  * @challenge_before: the one before, good once more while its answer is on the way
@@ -36,11 +79,16 @@
  * @rtt_us: of the last answered one
  * @restarts: times that another instance showed up
  * @key_id: of the last one that counted
+ * @reports: it reports what arrives, and repairs what it hears of
+ * @labels: its paths are IPv6 flow labels, where there are any
+ * @ports: its ports are numbered below that
+ * @report_interval_us: its
  */
 struct rp_hello {
 	enum rocepath_peer_state state;
 	u64 instance;
-	u64 seq_seen;
+	struct rp_hello_seen seen;
+	u64 report_seq;
 	u64 seq_sent;
 	u64 challenge;
 	u64 challenge_before;
@@ -53,6 +101,10 @@ struct rp_hello {
 	u32 rtt_us;
 	u32 restarts;
 	u8 key_id;
+	bool reports;
+	bool labels;
+	u32 ports;
+	u32 report_interval_us;
 };
 
 /* what one received hello led to; a set of bits */
@@ -89,16 +141,43 @@ u32 rp_hello_rx(struct rp_hello *h, const struct rp_wire *w, const struct rp_wir
  * rp_hello_fill() - make the body of a hello to send, and note that it was sent
  * @h: the peer
  * @body: filled in
- * @reorders: we do
+ * @self: what to say
  * @reply: this answers one (no answer wanted)
  * @response: their challenge to send back, normally @h->theirs
- * @interval_ms: ours
  * @now_ns: the time
  *
  * Return: the sequence number to seal it with.
  */
-u64 rp_hello_fill(struct rp_hello *h, struct rp_wire_hello *body, bool reorders, bool reply,
-		  u64 response, u32 interval_ms, u64 now_ns);
+u64 rp_hello_fill(struct rp_hello *h, struct rp_wire_hello *body, const struct rp_hello_self *self,
+		  bool reply, u64 response, u64 now_ns);
+
+/**
+ * rp_hello_next_seq() - the number for a report or a probe
+ * @h: the peer that it goes to
+ * @now_ns: the time
+ */
+u64 rp_hello_next_seq(struct rp_hello *h, u64 now_ns);
+
+/**
+ * rp_hello_accepts() - may a packet with a right MAC, that is not a hello, be believed?
+ * @h: the peer
+ * @w: its header
+ * @now_ns: the time
+ *
+ * Return: true if it is of the instance that has proven itself, and lately, and
+ * its number was not seen before; now it was.
+ */
+bool rp_hello_accepts(struct rp_hello *h, const struct rp_wire *w, u64 now_ns);
+
+/**
+ * rp_hello_accepts_report() - the same for a report, of which only the newest one counts
+ * @h: the peer
+ * @w: its header
+ * @now_ns: the time
+ *
+ * Return: as rp_hello_accepts(), false as well if a later report came before it.
+ */
+bool rp_hello_accepts_report(struct rp_hello *h, const struct rp_wire *w, u64 now_ns);
 
 /**
  * rp_hello_forget() - we have no key any more: the peer is a plain one

@@ -9,19 +9,23 @@ static void enter(struct rp_holddown *h, enum rocepath_port_state state, u64 now
 	h->since_ns = now_ns;
 }
 
-/*
- * Time that the port stayed up speaks for it: each hold-down's length of it halves the
- * next hold-down.
- */
-static void forgive(struct rp_holddown *h, u64 up_ns)
+u32 rp_holddown_forgive(u32 hold_ms, u64 up_ns)
 {
-	u64 while_ns = h->hold_ms * NS_PER_MS;
+	u64 while_ns = hold_ms * NS_PER_MS;
 
-	while (h->hold_ms && up_ns >= while_ns) {
+	while (hold_ms && up_ns >= while_ns) {
 		up_ns -= while_ns;
-		h->hold_ms /= 2;
-		while_ns = h->hold_ms * NS_PER_MS;
+		hold_ms /= 2;
+		while_ns = hold_ms * NS_PER_MS;
 	}
+	return hold_ms;
+}
+
+u32 rp_holddown_double(u32 hold_ms, u32 first_ms, u32 max_ms)
+{
+	u64 least_ms = first_ms, most_ms = max_ms;
+
+	return max(min(2ull * hold_ms, most_ms), least_ms);
 }
 
 void rp_holddown_init(struct rp_holddown *h, bool up, u64 now_ns)
@@ -35,7 +39,7 @@ bool rp_holddown_down(struct rp_holddown *h, u64 now_ns)
 	if (h->state == ROCEPATH_PORT_DOWN)
 		return false;
 	if (h->state == ROCEPATH_PORT_UP)
-		forgive(h, now_ns - h->since_ns);
+		h->hold_ms = rp_holddown_forgive(h->hold_ms, now_ns - h->since_ns);
 	h->flaps++;
 	enter(h, ROCEPATH_PORT_DOWN, now_ns);
 	return true;
@@ -43,8 +47,6 @@ bool rp_holddown_down(struct rp_holddown *h, u64 now_ns)
 
 bool rp_holddown_up(struct rp_holddown *h, u32 first_ms, u32 max_ms, u64 now_ns)
 {
-	u64 hold_ms = 2ull * h->hold_ms;
-
 	if (h->state != ROCEPATH_PORT_DOWN)
 		return false;
 	if (!h->flaps || !first_ms) {
@@ -52,12 +54,8 @@ bool rp_holddown_up(struct rp_holddown *h, u32 first_ms, u32 max_ms, u64 now_ns)
 		enter(h, ROCEPATH_PORT_UP, now_ns);
 		return true;
 	}
-	if (hold_ms > max_ms)
-		hold_ms = max_ms;
-	if (hold_ms < first_ms)
-		hold_ms = first_ms;
-	h->hold_ms = hold_ms;
-	h->until_ns = now_ns + hold_ms * NS_PER_MS;
+	h->hold_ms = rp_holddown_double(h->hold_ms, first_ms, max_ms);
+	h->until_ns = now_ns + h->hold_ms * NS_PER_MS;
 	enter(h, ROCEPATH_PORT_HOLDDOWN, now_ns);
 	return true;
 }

@@ -27,6 +27,23 @@ struct rp_holddown {
 	u32 flaps;
 };
 
+/**
+ * rp_holddown_forgive() - time that it stayed up speaks for it
+ * @hold_ms: length of the last hold-down
+ * @up_ns: up since then for so long; each hold-down's length of it halves the next hold-down
+ *
+ * Return: what is left of @hold_ms.
+ */
+u32 rp_holddown_forgive(u32 hold_ms, u64 up_ns);
+
+/**
+ * rp_holddown_double() - length of the next hold-down
+ * @hold_ms: what is left of the last one
+ * @first_ms: least
+ * @max_ms: most, where damping ends; less than @first_ms: no damping
+ */
+u32 rp_holddown_double(u32 hold_ms, u32 first_ms, u32 max_ms);
+
 /** rp_holddown_init() - a new port: no hold-down the first time that it comes up. */
 void rp_holddown_init(struct rp_holddown *h, bool up, u64 now_ns);
 

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * How weights become a table. Slots and buckets are both shared out by largest
- * remainder: exact to less than one. What differs is which ones a port gets.
- * Slots are interleaved, so that no port gets a burst. Buckets and ports are
- * matched by a fixed affinity of each pair (rendezvous hashing, with quotas), so
- * that few flows move when the set of ports changes.
+ * How weights become a table. Buckets are shared out by largest remainder: exact
+ * to less than one. Buckets and ports are matched by a fixed affinity of each
+ * pair (rendezvous hashing, with quotas), so that few flows move when the set of
+ * ports changes.
  */
 #include "paths.h"
 
@@ -31,17 +30,6 @@ static bool in_set(u32 set, unsigned int i)
 	return set >> i & 1;
 }
 
-static u32 common_divisor(u32 a, u32 b)
-{
-	while (b) {
-		u32 rest = a % b;
-
-		a = b;
-		b = rest;
-	}
-	return a;
-}
-
 /* The port of @set that is the farthest below its quota of @total. */
 static unsigned int neediest(const u16 *share, const struct rp_paths_port *ports, u32 set,
 			     u32 total, u32 weights)
@@ -61,60 +49,18 @@ static unsigned int neediest(const u16 *share, const struct rp_paths_port *ports
 	return who;
 }
 
-/* Share out @total by weight among the ports of @set, @least to each in any case. */
-static void share_out(u16 *share, const struct rp_paths_port *ports, u32 set, u32 total, u32 least)
+/* Share out @total by weight among the ports of @set. */
+static void share_out(u16 *share, const struct rp_paths_port *ports, u32 set, u32 total)
 {
-	u32 weights = 0, given = 0;
+	u32 weights = 0, given;
 	unsigned int i;
 
 	for (i = 0; i < ROCEPATH_PORTS_MAX; i++) {
-		share[i] = in_set(set, i) ? least : 0;
+		share[i] = 0;
 		weights += in_set(set, i) ? ports[i].weight : 0;
-		given += share[i];
 	}
-	for (; set && given < total; given++)
+	for (given = 0; set && given < total; given++)
 		share[neediest(share, ports, set, total, weights)]++;
-}
-
-/*
- * Smooth weighted round robin: each port earns its share in each step, and who has
- * most pays for the slot.
- */
-static void interleave(struct rp_paths *p, u32 set)
-{
-	s32 credit[ROCEPATH_PORTS_MAX] = { 0 };
-	u8 nth[ROCEPATH_PORTS_MAX] = { 0 };
-	unsigned int pos, i, who;
-
-	for (pos = 0; pos < p->slots; pos++) {
-		who = ROCEPATH_PORTS_MAX;
-		for (i = 0; i < ROCEPATH_PORTS_MAX; i++) {
-			if (!in_set(set, i))
-				continue;
-			credit[i] += p->share[i];
-			if (who == ROCEPATH_PORTS_MAX || credit[i] > credit[who])
-				who = i;
-		}
-		credit[who] -= p->slots;
-		p->slot[pos].port = who;
-		p->slot[pos].nth = nth[who]++;
-	}
-}
-
-static void build_slots(struct rp_paths *p, const struct rp_paths_port *ports, u32 up)
-{
-	u32 weights = 0, divisor = 0;
-	unsigned int i;
-
-	for (i = 0; i < ROCEPATH_PORTS_MAX; i++) {
-		if (!in_set(up, i))
-			continue;
-		weights += ports[i].weight;
-		divisor = common_divisor(ports[i].weight, divisor);
-	}
-	p->slots = up ? min(weights / divisor, (u32)RP_PATHS_SLOTS) : 0;
-	share_out(p->share, ports, up, p->slots, 1);
-	interleave(p, up);
 }
 
 /* Distinct for distinct pairs: each step can be undone. */
@@ -199,7 +145,7 @@ static void match_buckets(struct rp_paths *p, const struct rp_paths_port *ports,
 		m.looking[i / 32] |= 1u << i % 32;
 		looking++;
 	}
-	share_out(m.quota, ports, set, looking, 0);
+	share_out(m.quota, ports, set, looking);
 	for (i = 0; i < RP_PATHS_BUCKETS; i++)
 		if (in_set(m.looking[i / 32], i % 32))
 			place(&m, i);
@@ -227,15 +173,21 @@ void rp_paths_build(struct rp_paths *p, const struct rp_paths_port *ports)
 		if (!ports[i].weight)
 			continue;
 		p->evs[i] = ports[i].evs;
-		p->inverse[i] = 0xffffffffu / ports[i].evs + 1;
 		all |= 1u << i;
-		up |= ports[i].up ? 1u << i : 0;
-		p->ports_up += ports[i].up;
+		if (!ports[i].up)
+			continue;
+		up |= 1u << i;
+		p->ports_up++;
+		p->weight[i] = ports[i].weight;
+		p->weights += ports[i].weight;
 	}
-	if (!up)
-		return;
-	build_slots(p, ports, up);
-	build_buckets(p, ports, all, up);
+	if (up)
+		build_buckets(p, ports, all, up);
+}
+
+u32 rp_paths_share(const struct rp_paths *p, u8 port, u32 whole)
+{
+	return p->weights ? div_u64((u64)p->weight[port] * whole, p->weights) : 0;
 }
 
 /* (port, EV) as one number of 13 bits */
@@ -247,10 +199,15 @@ static u32 path_number(struct rp_path path)
 /*
  * Multiplication by an odd number loses nothing. These two were searched for:
  * of 16 successive EVs, fabrics that hash any 2 to 4 successive bits, or the XOR
- * of all groups of up to 8 bits, see more than half of all values.
+ * of all groups of up to 8 bits, see more than half of all values. The inverses
+ * are modulo 2^14 and 2^20.
  */
 #define SPORT_FACTOR		0x1ddd
+#define SPORT_INVERSE		0x2275u
 #define FLOWLABEL_FACTOR	0x6e90f
+#define FLOWLABEL_INVERSE	0xee5efu
+
+#define PATH_NUMBERS		(ROCEPATH_PORTS_MAX * ROCEPATH_EVS_MAX)
 
 u16 rp_path_sport(struct rp_path path)
 {
@@ -260,4 +217,24 @@ u16 rp_path_sport(struct rp_path path)
 u32 rp_path_flowlabel(struct rp_path path)
 {
 	return (path_number(path) + 1) * FLOWLABEL_FACTOR & 0xfffff;
+}
+
+static bool path_of_number(u32 number, struct rp_path *path)
+{
+	if (number >= PATH_NUMBERS)
+		return false;
+	path->port = number >> 8;
+	path->ev = number & 0xff;
+	return true;
+}
+
+bool rp_path_of_sport(u16 sport, struct rp_path *path)
+{
+	return (sport & 0xc000) == 0xc000 &&
+	       path_of_number((sport & 0x3fff) * SPORT_INVERSE & 0x3fff, path);
+}
+
+bool rp_path_of_flowlabel(u32 label, struct rp_path *path)
+{
+	return path_of_number(((label * FLOWLABEL_INVERSE) & 0xfffff) - 1, path);
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The paths of a device, as a table to pick from: made anew when a port comes,
- * goes, fails or changes its weight, and read only after that.
+ * The ports of a device, as a table to pick from: made anew when a port comes,
+ * goes, fails or changes its weight, and read only after that. And how a path is
+ * written into a packet.
  */
 #ifndef ROCEPATH_CORE_PATHS_H
 #define ROCEPATH_CORE_PATHS_H
@@ -9,8 +10,7 @@
 #include <rocepath/types.h>
 #include <linux/rocepath.h>
 
-#define RP_PATHS_SLOTS		256
-#define RP_PATHS_BUCKETS	256
+#define RP_PATHS_BUCKETS 256
 
 /* one path: a port and one of its entropy values, by number */
 struct rp_path {
@@ -31,27 +31,19 @@ struct rp_paths_port {
 };
 
 /**
- * struct rp_paths - what schedulers pick from
+ * struct rp_paths - what flows to peers without a pathset, and all else, pick from
  * @ports_up: ports that may carry traffic
- * @slots: entries of @slot in use: one turn of the spray
- * @slot: ports in the order of the spray, interleaved by weight; @nth: how often the port came
- *	before in this turn
- * @share: slots of each port
+ * @weights: sum of @weight
+ * @weight: of each port that is up
  * @evs: entropy values of each port
- * @inverse: 2^32 divided by @evs, rounded up, see rp_paths_ev()
  * @bucket: the port of each hash bucket. A bucket of a port that is up never moves because of
  *	another port
  */
 struct rp_paths {
 	u16 ports_up;
-	u16 slots;
-	struct {
-		u8 port;
-		u8 nth;
-	} slot[RP_PATHS_SLOTS];
-	u16 share[ROCEPATH_PORTS_MAX];
+	u16 weights;
+	u16 weight[ROCEPATH_PORTS_MAX];
 	u16 evs[ROCEPATH_PORTS_MAX];
-	u32 inverse[ROCEPATH_PORTS_MAX];
 	u8 bucket[RP_PATHS_BUCKETS];
 };
 
@@ -60,30 +52,16 @@ struct rp_paths {
  * @p: filled in
  * @ports: ROCEPATH_PORTS_MAX of them
  *
- * Slots are shared out by weight (exactly where the weights divided by their
- * common divisor add up to at most RP_PATHS_SLOTS, else by largest remainder,
- * each port that is up having at least one), in the order of smooth weighted
- * round robin. Buckets belong by weight to all ports, up or not; those of a
- * port that is down are lent to the ports that are up. Both are shared out to
- * within one of the exact share. With no port up all is 0.
+ * Buckets belong by weight to all ports, up or not; those of a port that is down
+ * are lent to the ports that are up. Both are shared out to within one of the
+ * exact share. With no port up all is 0 but @evs.
  *
  * Context: any, but not for the data path: some 10 to 100 us.
  */
 void rp_paths_build(struct rp_paths *p, const struct rp_paths_port *ports);
 
-/**
- * rp_paths_ev() - the entropy value of a port's n-th packet: n modulo its EVs
- * @p: the table
- * @port: one of it
- * @n: below 2^24
- *
- * Without a division: the fraction of n / evs, scaled to 32 bits, times evs
- * (Lemire, Kaser, Kurz: Faster remainder by direct computation, 2019).
- */
-static inline u8 rp_paths_ev(const struct rp_paths *p, u8 port, u32 n)
-{
-	return (u64)(n * p->inverse[port]) * p->evs[port] >> 32;
-}
+/** rp_paths_share() - a port's part of the weight of all that are up, in parts of @whole. */
+u32 rp_paths_share(const struct rp_paths *p, u8 port, u32 whole);
 
 /**
  * rp_path_sport() - the UDP source port that a path stands for
@@ -102,5 +80,11 @@ u16 rp_path_sport(struct rp_path path);
  * 20 bits, never 0, distinct for distinct paths and spread as source ports are.
  */
 u32 rp_path_flowlabel(struct rp_path path);
+
+/** rp_path_of_sport() - the path that a source port stands for. Return: false if none does. */
+bool rp_path_of_sport(u16 sport, struct rp_path *path);
+
+/** rp_path_of_flowlabel() - the path that a flow label stands for. Return: false if none does. */
+bool rp_path_of_flowlabel(u32 label, struct rp_path *path);
 
 #endif /* ROCEPATH_CORE_PATHS_H */

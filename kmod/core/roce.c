@@ -63,6 +63,7 @@ static enum rp_roce_verdict parse_bth(const u8 *l3, u32 avail, u32 payload, stru
 	if ((bth[1] & BTH_TVER) || payload < op->need)
 		return RP_ROCE_MALFORMED;
 	r->opcode = bth[0];
+	r->repair = bth[RP_BTH_FLAGS] & RP_BTH_REPAIR;
 	r->qpn = get_unaligned_be32(bth + 4) & 0xffffff;
 	r->psn = get_unaligned_be32(bth + 8) & 0xffffff;
 	r->kind = kind_of(op, r->qpn);

@@ -7,74 +7,78 @@
 #ifndef ROCEPATH_CORE_SCHED_H
 #define ROCEPATH_CORE_SCHED_H
 
-#include "paths.h"
+#include "pathset.h"
+
+/*
+ * A flow that paused for longer may change its path. No receiver's buffer stands
+ * for longer than that in a fabric that works (LetFlow, NSDI 2017, and CONGA,
+ * SIGCOMM 2014, found 500 us to be right); where it does, the receiver restores
+ * the order.
+ */
+#define RP_SCHED_FLOWLET_GAP_NS 500000ull
 
 /**
  * struct rp_sched_flow - what a scheduler keeps for one flow
  * @hash: of the flow, constant: what a flow's one path follows from
- * @pos: slot of the turn, for spray
- * @turn: turns done, for spray
- * @priv: for schedulers to come
+ * @cursor: where in its turns it is
+ * @index: the path that it is on, for flowlet
+ * @sent_ns: when it last sent, for flowlet
  *
  * Written by the sender of the flow without a lock: a QP sends from one
  * context at a time. Two at once cost evenness, never correctness.
  */
 struct rp_sched_flow {
 	u32 hash;
-	u16 pos;
-	u16 turn;
-	u64 priv[2];
-};
-
-/**
- * struct rp_sched_feedback - what came back about a path
- * @path: which one
- * @packets: received of those sent
- * @marked: of these with CE
- * @missing: not received
- * @rtt_us: 0 if not known
- */
-struct rp_sched_feedback {
-	struct rp_path path;
-	u32 packets;
-	u32 marked;
-	u32 missing;
-	u32 rtt_us;
+	struct rp_pathset_cursor cursor;
+	u16 index;
+	u64 sent_ns;
 };
 
 /**
  * struct rp_sched_ops - a scheduler
  * @name: as netlink and the tool call it
  * @sprays: needs a receiver that restores order
- * @init: a flow starts, may be NULL
- * @pick: the path for one data packet of @bytes; @p->ports_up is not 0
- * @feedback: a report, may be NULL
- * @path_event: the table was made anew, may be NULL
+ * @pick: the path for one data packet of @bytes: index in @s, RP_PATHSET_NONE if none is usable
+ * @feedback: a report came, the entries of @s are up to date; may be NULL
+ *
+ * Flows may change their scheduler at any packet.
  */
 struct rp_sched_ops {
 	const char *name;
 	bool sprays;
-	void (*init)(struct rp_sched_flow *f);
-	struct rp_path (*pick)(const struct rp_paths *p, struct rp_sched_flow *f, u32 bytes,
-			       u64 now_ns);
-	void (*feedback)(struct rp_sched_flow *f, const struct rp_sched_feedback *fb);
-	void (*path_event)(struct rp_sched_flow *f, const struct rp_paths *p);
+	u16 (*pick)(const struct rp_pathset *s, struct rp_sched_flow *f, u32 bytes, u64 now_ns);
+	void (*feedback)(struct rp_pathset *s, const struct rp_health_knobs *knobs, u64 now_ns);
 };
 
 extern const struct rp_sched_ops rp_sched_flow_ops;
+extern const struct rp_sched_ops rp_sched_flowlet_ops;
 extern const struct rp_sched_ops rp_sched_spray_ops;
+extern const struct rp_sched_ops rp_sched_adaptive_ops;
 
 /** rp_sched_find() - the scheduler of that name, NULL if there is none. */
 const struct rp_sched_ops *rp_sched_find(const char *name);
 
 /**
- * rp_sched_pin() - the one path of a flow
- * @p: the table, @p->ports_up not 0
+ * rp_sched_start() - a flow starts
+ * @f: its state, filled in
+ * @hash: of the flow
+ */
+void rp_sched_start(struct rp_sched_flow *f, u32 hash);
+
+/**
+ * rp_sched_feedback() - a report came: let all schedulers know
+ * @s: the paths of the peer that it came from, received, marked and health brought up to date
+ * @knobs: of the device
+ * @now_ns: the time
+ */
+void rp_sched_feedback(struct rp_pathset *s, const struct rp_health_knobs *knobs, u64 now_ns);
+
+/**
+ * rp_sched_pin() - the one path of a flow to a peer without a pathset
+ * @p: the device's paths, @p->ports_up not 0
  * @hash: of the flow
  *
- * What the scheduler `flow` picks, and what packets take under each scheduler
- * that must stay in order or are too small to gain: ACK, NAK, CNP, UD, READ
- * requests, atomics. Stays where it is when other ports come and go.
+ * Stays where it is when other ports come and go.
  */
 struct rp_path rp_sched_pin(const struct rp_paths *p, u32 hash);
 

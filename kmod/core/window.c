@@ -59,6 +59,11 @@ static struct rp_held *take(struct rp_window *w, u32 psn)
 	return NULL;
 }
 
+static u32 end_of(const struct rp_held *h)
+{
+	return rp_psn_add(h->psn, (s32)h->span);
+}
+
 static void uncount(struct rp_window *w, const struct rp_held *h)
 {
 	w->held--;
@@ -138,6 +143,7 @@ static void forward_to(struct rp_window *w, u32 psn)
 	struct rp_held *list = NULL, **tail = &list;
 
 	w->expected = psn;
+	rp_repaired_pass(&w->repaired, from, jump);
 	if (!w->held || !jump)
 		return;
 	if (jump > w->mask) {
@@ -152,10 +158,14 @@ static void forward_to(struct rp_window *w, u32 psn)
 	w->ready = merge(w->ready, list, psn);
 }
 
-/* Held ones so far ahead that they would count as behind are handed out. */
+/*
+ * Held ones so far ahead that they would count as behind are handed out. What
+ * repairs brought, the QP has not any more or wants again.
+ */
 static void rewind_to(struct rp_window *w, u32 psn)
 {
 	w->expected = psn;
+	rp_repaired_forget(&w->repaired);
 	w->stats.rewinds++;
 	if (w->held)
 		make_ready(w, false);
@@ -303,11 +313,28 @@ u32 rp_window_wants(const struct rp_window *w, u32 psn)
 	return n ? 2 * n : BUCKETS_MIN;
 }
 
+static u64 timeout_ns(const struct rp_window *w, const struct rp_window_caps *caps)
+{
+	u64 floor = (u64)caps->gap_floor_us * 1000;
+	u64 ceiling = (u64)caps->gap_ceiling_us * 1000;
+	u64 ns = max(2 * w->late_ns, floor);
+	u32 i;
+
+	if (caps->gap_fixed_us)
+		return (u64)caps->gap_fixed_us * 1000;
+	for (i = 0; i < w->strikes && ns < ceiling; i++)
+		ns += ns >> 2;
+	return min(ns, ceiling);
+}
+
 static enum rp_window_verdict hold(struct rp_window *w, struct rp_held *h,
 				   const struct rp_window_caps *caps, u64 now_ns)
 {
 	if (!w->bucket || w->held >= caps->packets || (u64)w->held_bytes + h->bytes > caps->bytes)
 		return RP_WINDOW_FULL;
+	if (!w->held || rp_psn_diff(end_of(h), w->furthest) > 0)
+		w->furthest = end_of(h);
+	h->held_ns = now_ns;
 	insert(w, h);
 	w->span_max = max(w->span_max, h->span);
 	w->held++;
@@ -319,24 +346,118 @@ static enum rp_window_verdict hold(struct rp_window *w, struct rp_held *h,
 	return RP_WINDOW_HOLD;
 }
 
+/* The QP gets a packet: on to what is behind it. */
+static void go_past(struct rp_window *w, const struct rp_held *h, u64 now_ns)
+{
+	/* this one itself the window does not have any more */
+	rp_repaired_pass(&w->repaired, h->psn, 1);
+	w->expected = rp_psn_add(h->psn, 1);
+	forward_to(w, end_of(h));
+	if (h->repair && h->span < RP_REPAIRED_REACH)
+		rp_repaired_add(&w->repaired, h->psn, now_ns, w->repaired_ns);
+}
+
+/* Behind and not a repair: late, and repaired already? Or does the QP go back? */
+static bool was_repaired(struct rp_window *w, u32 psn, const struct rp_window_caps *caps,
+			 u64 now_ns)
+{
+	u32 by = (w->expected - psn) & RP_PSN_MASK;
+
+	if (!rp_repaired_any(&w->repaired) || by > RP_REPAIRED_REACH)
+		return false;
+	if (rp_repaired_take(&w->repaired, psn, now_ns, timeout_ns(w, caps)))
+		return true;
+	rp_repaired_forget(&w->repaired);
+	return false;
+}
+
+/* Nothing for the window. A repair goes no farther. */
+static enum rp_window_verdict pass(struct rp_window *w, const struct rp_held *h)
+{
+	if (!h->repair)
+		return RP_WINDOW_PASS;
+	w->stats.needless++;
+	return RP_WINDOW_DUPLICATE;
+}
+
+static enum rp_window_verdict behind(struct rp_window *w, const struct rp_held *h,
+				     const struct rp_window_caps *caps, u64 now_ns)
+{
+	if (h->repair || !was_repaired(w, h->psn, caps, now_ns))
+		return pass(w, h);
+	w->stats.overtaken++;
+	return RP_WINDOW_DUPLICATE;
+}
+
+/*
+ * By how much did the packet that was sent right after it overtake it? A sender
+ * that sprays sent that over another path. The gap's age would not do: of several
+ * late ones behind each other it is the pause between them.
+ */
+static s64 lateness(const struct rp_window *w, const struct rp_held *h, u64 now_ns)
+{
+	const struct rp_held *successor;
+
+	if (h->repair)
+		return RP_LATE_UNKNOWN;
+	if (!w->held || rp_psn_diff(h->psn, w->furthest) >= 0)
+		return 0;
+	successor = find(w, end_of(h));
+	return successor ? (s64)(now_ns - successor->held_ns) : RP_LATE_UNKNOWN;
+}
+
+/* The window has that PSN: one of the two may be the repair of the other. */
+static enum rp_window_verdict twice(struct rp_window *w, struct rp_held *has,
+				    const struct rp_held *h)
+{
+	if (h->repair) {
+		w->stats.needless++;
+	} else if (has->repair) {
+		w->stats.overtaken++;
+		has->repair = false;
+	}
+	return RP_WINDOW_DUPLICATE;
+}
+
+static enum rp_window_verdict ahead(struct rp_window *w, struct rp_held *h, u32 by,
+				    const struct rp_window_caps *caps, u64 now_ns)
+{
+	struct rp_held *has = w->held ? find(w, h->psn) : NULL;
+	enum rp_window_verdict verdict;
+
+	if (has)
+		return twice(w, has, h);
+	if (!within_reach(w, h, by, caps))
+		return pass(w, h);
+	h->late_ns = lateness(w, h, now_ns);
+	verdict = hold(w, h, caps, now_ns);
+	/* not worth letting all go that is held: it will be repaired again */
+	if (verdict == RP_WINDOW_FULL && h->repair)
+		return pass(w, h);
+	w->stats.repairs += h->repair;
+	return verdict;
+}
+
 enum rp_window_verdict rp_window_rx(struct rp_window *w, struct rp_held *h,
 				    const struct rp_window_caps *caps, u64 now_ns)
 {
 	s32 diff = rp_psn_diff(h->psn, w->expected);
 
-	if (!w->open || diff < 0 || !h->span || h->span >= HALF_SPACE)
-		return RP_WINDOW_PASS;
-	if (diff > 0) {
-		if (w->held && find(w, h->psn))
-			return RP_WINDOW_DUPLICATE;
-		if (!within_reach(w, h, (u32)diff, caps))
-			return RP_WINDOW_PASS;
-		return hold(w, h, caps, now_ns);
-	}
+	h->late_ns = RP_LATE_UNKNOWN;
+	if (h->repair)
+		w->repaired_ns = timeout_ns(w, caps);
+	if (diff < 0)
+		return behind(w, h, caps, now_ns);
+	if (!w->open || !h->span || h->span >= HALF_SPACE)
+		return pass(w, h);
+	if (diff > 0)
+		return ahead(w, h, (u32)diff, caps, now_ns);
 	if (w->gap_ns)
 		fill_gap(w, caps, now_ns);
+	w->stats.repairs += h->repair;
+	h->late_ns = lateness(w, h, now_ns);
 	w->span_max = max(w->span_max, h->span);
-	forward_to(w, rp_psn_add(h->psn, (s32)h->span));
+	go_past(w, h, now_ns);
 	settle(w);
 	return RP_WINDOW_DELIVER;
 }
@@ -350,8 +471,7 @@ struct rp_held *rp_window_next(struct rp_window *w, u64 now_ns)
 	} else if (w->open && w->held) {
 		h = take(w, w->expected);
 		if (h) {
-			w->expected = rp_psn_add(h->psn, 1);
-			forward_to(w, rp_psn_add(h->psn, (s32)h->span));
+			go_past(w, h, now_ns);
 			w->gap_ns = 0;
 		}
 	}
@@ -363,20 +483,6 @@ struct rp_held *rp_window_next(struct rp_window *w, u64 now_ns)
 		w->gap_ns = now_ns ? now_ns : 1;
 	}
 	return h;
-}
-
-static u64 timeout_ns(const struct rp_window *w, const struct rp_window_caps *caps)
-{
-	u64 floor = (u64)caps->gap_floor_us * 1000;
-	u64 ceiling = (u64)caps->gap_ceiling_us * 1000;
-	u64 ns = max(2 * w->late_ns, floor);
-	u32 i;
-
-	if (caps->gap_fixed_us)
-		return (u64)caps->gap_fixed_us * 1000;
-	for (i = 0; i < w->strikes && ns < ceiling; i++)
-		ns += ns >> 2;
-	return min(ns, ceiling);
 }
 
 u64 rp_window_deadline(const struct rp_window *w, const struct rp_window_caps *caps)
@@ -406,9 +512,11 @@ static struct rp_held *let_go(struct rp_window *w, struct rp_held *extra)
 	w->held_bytes = 0;
 	w->gap_ns = 0;
 	for (h = list; h; h = h->next)
-		end = rp_psn_add(h->psn, (s32)h->span);
-	if (w->skips && rp_psn_diff(end, base) > 0)
+		end = end_of(h);
+	if (w->skips && rp_psn_diff(end, base) > 0) {
+		rp_repaired_pass(&w->repaired, base, (end - base) & RP_PSN_MASK);
 		w->expected = end;
+	}
 	return list;
 }
 
@@ -488,6 +596,7 @@ bool rp_window_await(struct rp_window *w, u32 psn, u32 count)
 	if (w->open && ahead >= 0 && (u32)ahead + count >= HALF_SPACE)
 		shut(w);
 	if (!w->open) {
+		rp_repaired_pass(&w->repaired, w->expected, (psn - w->expected) & RP_PSN_MASK);
 		w->open = true;
 		w->expected = psn;
 		return add_run(w, psn, count);

@@ -15,6 +15,12 @@
  *   ahead, within @reach          held
  *   ahead, farther                passes, moves nothing
  *
+ * A repair (repair.h) is there to close a gap and must not reach the QP otherwise:
+ * of one that is neither the expected one nor can be held, nothing is lost. What
+ * it repairs may come after all, late: it is dropped, once, for as long as a gap
+ * may live. A retransmission of the QP itself looks the same, but comes later, and
+ * not alone: the first one behind that no repair explains ends that.
+ *
  * Requests: a READ request uses up as many PSNs as it will have responses, so
  * an entry has a span. Responses: which PSNs will come is known from the READ
  * and atomic requests that left (see rp_window_await); between them the PSNs
@@ -27,6 +33,7 @@
 #define ROCEPATH_CORE_WINDOW_H
 
 #include <rocepath/psn.h>
+#include "repaired.h"
 
 /* as many READs and atomics as a QP can have outstanding (IBTA: 8 bits) */
 #define RP_WINDOW_AWAITED 256
@@ -37,13 +44,22 @@
  * @psn: its first PSN
  * @span: PSNs that it uses up
  * @bytes: what it counts against byte caps
+ * @repair: it is one, see struct rp_roce
+ * @held_ns: since when it is held
+ * @late_ns: filled in by rp_window_rx(): how long after its successor it came, 0 when it came
+ *	before all later ones, RP_LATE_UNKNOWN when that says nothing of its path
  */
 struct rp_held {
 	struct rp_held *next;
 	u32 psn;
 	u32 span;
 	u32 bytes;
+	bool repair;
+	u64 held_ns;
+	s64 late_ns;
 };
+
+#define RP_LATE_UNKNOWN (-1)
 
 /**
  * enum rp_window_verdict - what to do with a packet that arrived
@@ -51,7 +67,8 @@ struct rp_held {
  * @RP_WINDOW_DELIVER: deliver it, it was the expected one; then take rp_window_next()
  *	until it is empty
  * @RP_WINDOW_HOLD: the window has it now
- * @RP_WINDOW_DUPLICATE: the window has that PSN already: drop and count
+ * @RP_WINDOW_DUPLICATE: the window has that PSN already, or it is or was repaired in vain: drop
+ *	and count
  * @RP_WINDOW_FULL: a cap stands against holding it; nothing changed. Deliver what
  *	rp_window_overflow() gives
  */
@@ -87,6 +104,9 @@ struct rp_window_stats {
 	u64 expired;	/* gaps that did not */
 	u64 rewinds;	/* the QP asked for older ones again */
 	u64 forwards;	/* the QP was farther than the window knew */
+	u64 repairs;	/* that were missing */
+	u64 needless;	/* repairs that were not, or could not be held */
+	u64 overtaken;	/* dropped: their repairs had come before them */
 	u32 held_max;	/* most at once */
 };
 
@@ -108,12 +128,15 @@ struct rp_awaited {
  * @bucket: hash of the held ones by PSN
  * @ready: held ones that the QP went past, in PSN order, for rp_window_next() to hand out
  * @span_max: most PSNs that one packet used up
+ * @furthest: PSN behind the last one that was held, while any is
  * @gap_ns: since when the gap before the held ones is open, 0: none is
  * @late_ns: how late the late ones lately were: peak with slow decay
  * @decayed_ns: when @late_ns was last lowered
  * @awaited: ring of response PSNs to come; NULL for requests
  * @awaited_head: the one that @expected is in
  * @awaited_n: runs in it
+ * @repaired_ns: how long a repair is remembered: the gap timeout when one last came
+ * @repaired: what the QP got as repairs
  * @stats: for people
  */
 struct rp_window {
@@ -127,12 +150,15 @@ struct rp_window {
 	struct rp_held **bucket;
 	struct rp_held *ready;
 	u32 span_max;
+	u32 furthest;
 	u64 gap_ns;
 	u64 late_ns;
 	u64 decayed_ns;
 	struct rp_awaited *awaited;
 	u16 awaited_head;
 	u16 awaited_n;
+	u64 repaired_ns;
+	struct rp_repaired repaired;
 	struct rp_window_stats stats;
 };
 
@@ -177,9 +203,10 @@ u32 rp_window_wants(const struct rp_window *w, u32 psn);
 /**
  * rp_window_rx() - a packet arrived
  * @w: the window
- * @h: its entry, psn, span and bytes filled in
+ * @h: its entry, psn, span, bytes and repair filled in
  * @caps: bounds
- * @now_ns: the time
+ * @now_ns: the time; only of an unmarked packet that is the expected one while nothing is held
+ *	it is not looked at
  */
 enum rp_window_verdict rp_window_rx(struct rp_window *w, struct rp_held *h,
 				    const struct rp_window_caps *caps, u64 now_ns);

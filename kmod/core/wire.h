@@ -36,6 +36,16 @@ enum rp_wire_verdict {
 	RP_WIRE_MAC_WRONG,
 };
 
+/* what a peer may say of its report interval; one gone bad must not make us wait or hurry */
+#define RP_WIRE_INTERVAL_MIN_US 100u
+#define RP_WIRE_INTERVAL_MAX_US 1000000u
+
+/** rp_wire_interval_us() - a report interval as a peer says it, within what is reasonable. */
+static inline u32 rp_wire_interval_us(u32 us)
+{
+	return clamp(us, RP_WIRE_INTERVAL_MIN_US, RP_WIRE_INTERVAL_MAX_US);
+}
+
 /** rp_keys_find() - the key of that id, NULL if there is none. */
 const struct rp_key *rp_keys_find(const struct rp_keys *keys, u8 id);
 

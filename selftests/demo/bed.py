@@ -35,8 +35,9 @@ ACK_TIMEOUT = '-u 18'       # 4.096 us * 2^18: 1 s
 MESSAGE = 16384
 PERF_OVERHEAD = 2           # seconds that a run takes beyond its -D, about
 CAPABLE_TIMEOUT = 20
-# A virtual CPU can stand still for tens of milliseconds here: that is late, not lost.
-GAPS = 'gap-floor 200ms gap-ceiling 400ms'
+# A virtual CPU can stand still for tens of milliseconds here: that is late, not lost. And its clock is coarse, and
+# the ports slow: reports once a millisecond would be what they carry.
+GAPS = 'gap-floor 200ms gap-ceiling 400ms report-interval 10ms'
 
 
 class Result:

@@ -14,7 +14,11 @@ static const struct rp_keys keys = {
 		 { .id = 2, .valid = true, .secret = { 3, 4 } } },
 };
 
+static const struct rp_hello_self self = { .reorders = true, .reports = true, .interval_ms = 100 };
 static const struct rp_wire_addrs addrs = { .src = { 1 }, .dst = { 2 } };
+
+/* numbers of the proven instance that came; all up to the one that it was proven with */
+static bool known[256];
 
 static void require(bool condition, const char *how)
 {
@@ -43,22 +47,33 @@ static void say_hello(struct rp_hello *h, u8 how, u8 seq, u64 *now, u64 *next)
 	u64 answers[] = { h->challenge, h->challenge_before, 0, 12345 };
 	u64 response = answers[how & 3];
 	u64 instance = (how >> 2 & 3) + 1;
-	bool old = instance == h->instance && seq <= h->seq_seen;
+	bool same = instance == h->instance, old = same && known[seq];
+	bool newest = !same || seq > h->seen.newest;
+	u32 i;
 	bool answered = response && (response == h->challenge || response == h->challenge_before);
 	enum rocepath_peer_state before = h->state;
 	u32 did;
 
 	body->flags = cpu_to_be32(how >> 4 & 3);
 	body->interval_ms = cpu_to_be32(how >> 6 ? 100 : 0xffffffff);
+	body->ports = cpu_to_be32(how);
+	body->report_interval_us = cpu_to_be32(how << 16);
 	body->challenge = cpu_to_be64(*now);
 	body->response = cpu_to_be64(response);
 	rp_wire_seal(w, RP_WIRE_HELLO, sizeof(*body), instance, seq, &keys.key[0], &addrs);
 	require(rp_wire_check(w, sizeof(packet), &keys, &addrs) == RP_WIRE_OK, "sealed, not whole");
 	did = rp_hello_rx(h, w, body, ++*next, *now);
-	require(!(did & RP_HELLO_COUNTED) == (old || !answered), "counted without an answer");
+	require(!(did & RP_HELLO_COUNTED) || (answered && !old), "counted without an answer");
+	require((did & RP_HELLO_COUNTED) || !answered || !newest, "an answer does not count");
+	require(!old || did == RP_HELLO_REPLAYED, "a number counts twice");
+	require(same || !(did & RP_HELLO_REPLAYED), "replayed of a stranger");
+	for (i = 0; !same && (did & RP_HELLO_COUNTED) && i < ARRAY_SIZE(known); i++)
+		known[i] = i <= seq;
+	known[seq] |= instance == h->instance;
+	require(h->ports <= ROCEPATH_PORTS_MAX, "more ports than there may be");
 	require((did & RP_HELLO_COUNTED) || h->state == before, "moved by what did not count");
 	if (did & RP_HELLO_REPLY)
-		rp_hello_fill(h, body, true, true, h->theirs, 100, *now);
+		rp_hello_fill(h, body, &self, true, h->theirs, *now);
 }
 
 int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
@@ -69,12 +84,13 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 
 	check_noise(data, size);
 	rp_hello_init(&h, next);
+	memset(known, 0, sizeof(known));
 	for (i = 0; i + 2 < size; i += 3) {
 		struct rp_wire_hello body;
 
 		now += data[i] * 1000000ull;
 		if (data[i] & 1)
-			rp_hello_fill(&h, &body, true, false, h.theirs, 100, now);
+			rp_hello_fill(&h, &body, &self, false, h.theirs, now);
 		say_hello(&h, data[i + 1], data[i + 2], &now, &next);
 		rp_hello_poll(&h, now);
 		require(h.state != ROCEPATH_PEER_CAPABLE || now < h.valid_until_ns, "not lost");

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* The reorder window beside its naive model; the fuzzer chooses the steps. */
-/* SOURCES: kmod/core/window.c selftests/unit/window_model.c selftests/unit/window_pair.c */
+/* SOURCES: kmod/core/window.c kmod/core/repaired.c */
+/* SOURCES: selftests/unit/window_model.c selftests/unit/window_pair.c */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -69,13 +70,17 @@ static void step(struct input *in, struct pair *p)
 		pair_buckets(p, 1u << byte(in) % 9);
 		break;
 	case 7:
-		pair_rx(p, to, p->w.skips ? 1 : word(in), byte(in) * 16);
+		pair_rx(p, to, p->w.skips ? 1 : word(in), byte(in) * 16, byte(in) & 1);
 		break;
 	case 8:
-		pair_rx(p, to, p->w.skips ? 1 : word(in) << 8, byte(in) * 16);
+		pair_rx(p, to, p->w.skips ? 1 : word(in) << 8, byte(in) * 16, byte(in) & 1);
+		break;
+	case 9:
+	case 10:
+		pair_rx(p, to, 1, 64, true);
 		break;
 	default:
-		pair_rx(p, to, 1, 64);
+		pair_rx(p, to, 1, 64, false);
 	}
 	pair_compare(p);
 }

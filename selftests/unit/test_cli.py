@@ -14,7 +14,8 @@ OUT = os.environ.get('PROGRAMS', os.path.join(ROOT, 'build', 'selftests')) + '/c
 TOOL = os.path.join(OUT, 'rocepath')
 # it exits with memory in hand; and a process with a secret may not be looked at
 ENV = dict(os.environ, ASAN_OPTIONS='detect_leaks=0')
-COMMANDS = ('check', 'apply', 'try', 'diff', 'show', 'clean', 'status', 'run', 'monitor', 'version', 'help')  # objects without a verb
+COMMANDS = ('check', 'apply', 'try', 'diff', 'show', 'clean', 'status', 'run', 'top', 'monitor', 'version',
+            'help')  # objects without a verb
 LOADED = os.path.isdir('/sys/module/rocepath')
 
 
@@ -127,6 +128,18 @@ def test_usage_errors():
     fails(2, 'needs the name of a port', 'port', 'set')
     fails(2, 'id must be 0 to 63', 'class', 'set', 'dev', 'rp0', 'id', '64', 'scheduler', 'flow')
     fails(2, 'unknown keyword \'secret\'', 'key', 'set', 'dev', 'rp0', 'id', '1', 'secret', '00')
+    fails(2, 'write 0.5%, or never', 'device', 'set', 'rp0', 'loss-threshold', '0.5')
+    fails(2, 'report-interval must be 100us to 1s', 'device', 'set', 'rp0', 'report-interval', '2s')
+    fails(2, 'such as 10.0.0.2 or fd00::2, or none', 'port', 'set', 'eth0', 'via', 'nowhere')
+    path = ('path', 'set', 'dev', 'rp0', 'peer', '10.0.0.2', 'port', 'eth0')
+    fails(2, 'set needs evs, such as: evs 3,7,16-31', *path)
+    fails(2, 'must be 0 to 255, ranges upwards, or default', *path, 'evs', '256')
+    fails(2, 'needs the address of a peer', 'path', 'discover')
+    fails(2, "'rp0' is no address", 'path', 'discover', 'rp0', 'dev', 'rp0')
+    fails(2, 'discover needs dev', 'path', 'discover', '10.0.0.2', '--apply')
+    fails(2, 'hops must be 1 to 32', 'path', 'discover', '10.0.0.2', 'dev', 'rp0', '--hops', '33')
+    fails(2, 'delay must be 100ms to 3600s', 'top', '-d', '0.05')
+    fails(2, 'unknown keyword', 'top', '-2')
     fails(2, 'one word too many', 'version', 'x')
     fails(2, 'unknown object', 'help', 'nothing')
     fails(2, 'needs the name of a file', 'try')
@@ -145,11 +158,14 @@ def test_no_module():
     fails(1, step, '-j')
     fails(1, step, '-j', 'device')
     for words in ('device show', 'device show rp0', 'device set rp0 evs 3', 'port show dev rp0',
-                  'port set eth0 weight 1', 'peer show', 'path show', 'flow show', 'key show',
+                  'port set eth0 weight 1', 'peer show', 'path show peer fd00::1', 'flow show',
+                  'path discover 10.0.0.2 dev rp0 --apply', 'top -1 -d 0.1', 'top',
+                  'path set dev rp0 peer 10.0.0.2 port eth0 evs 3', 'port set eth0 via none', 'key show',
                   'key del dev rp0 id 1', 'class show', 'class del dev rp0 id 1', 'stats show',
                   'class set dev rp0 id 1 scheduler flow', 'monitor',
                   'key set dev rp0 id 1 secret-file -'):
         fails(1, step, *words.split(), stdin=key)
+        fails(1, step, *words.split(), '-j', stdin=key)
 
 
 def test_secrets():
@@ -181,8 +197,8 @@ def test_version():
         true(run(option) == (0, 'rocepath %s\n' % version, ''), option)
     rc, out, _ = run('version')
     true(rc == 0 and version in out, out)
-    for option in ('-j', '-p', '-jp'):
-        rc, out, _ = run(option, 'version')
+    for words in ('-j version', '-p version', '-jp version', 'version -j', 'version --pretty'):
+        rc, out, _ = run(*words.split())
         parsed = json.loads(out)
         true(rc == 0 and parsed['tool'] == version, out)
         true((parsed['kernel_family_version'] is None) or LOADED, out)
@@ -220,6 +236,7 @@ def test_completion():
     true('effective' in complete('check', 'x.yaml', ''), 'a flag')
     true(complete('check', 'x.yaml', 'effective', '') == [], 'a flag twice')
     true(complete('try', 'x.yaml', '--timeout', '') == ['120s'], 'a value')
+    true(complete('path', '-j', 'show', 'pe') == ['peer'], 'an option between')
     true('evs' not in complete('device', 'set', 'rp0', 'evs', '3', ''), 'given twice')
     with tempfile.TemporaryDirectory() as directory:
         open(directory + '/secret', 'w', encoding='ascii').close()

@@ -86,13 +86,13 @@ static void fly(struct world *t, const struct packet *p)
 static void say(struct world *t, u32 from, bool reply, u64 response)
 {
 	struct host *host = &t->host[from];
+	struct rp_hello_self self = { .reorders = host->reorders, .interval_ms = host->interval };
 	struct packet p = { .to = !from };
 	u64 seq;
 
 	if (host->silent)
 		return;
-	seq = rp_hello_fill(&host->h, &p.body, host->reorders, reply, response, host->interval,
-			    t->now);
+	seq = rp_hello_fill(&host->h, &p.body, &self, reply, response, t->now);
 	p.w.type = RP_WIRE_HELLO;
 	p.w.key_id = 3;
 	p.w.instance = cpu_to_be64(host->instance);
@@ -208,6 +208,31 @@ static void test_bad_channel(void **state)
 	world_free(t);
 }
 
+/* What overtakes something else is no replay, and what is overtaken is none either. */
+static void test_overtaking(void **state)
+{
+	struct world *t = world_new();
+	u32 i;
+
+	pass(t, 5 * INTERVAL);
+	for (i = 0; i < 2; i++)
+		t->host[i].replayed = 0;
+	t->delay_ms = 3 * INTERVAL;
+	pass(t, 500 * INTERVAL);
+	for (i = 0; i < 2; i++) {
+		assert_int_equal(t->host[i].replayed, 0);
+		assert_int_equal(t->host[i].restarted, 0);
+	}
+	/* each of these once more is one, whenever */
+	t->host[0].silent = true;
+	t->host[1].silent = true;
+	while (t->flying)
+		tick(t);
+	for (i = t->recorded - 60; i < t->recorded; i++)
+		assert_int_equal(hear(t, &t->record[i]), RP_HELLO_REPLAYED);
+	world_free(t);
+}
+
 static void test_hellos_stop(void **state)
 {
 	struct world *t = world_new();
@@ -257,6 +282,179 @@ static void test_interval_of_the_peer(void **state)
 	}
 }
 
+/* What a peer says of itself is taken within reason, from its newest hello. */
+static void test_what_the_peer_says(void **state)
+{
+	static const struct { u32 says, means; } ports[] = {
+		{ 0, 0 }, { 1, 1 }, { 32, 32 }, { 33, 32 }, { 0xffffffff, 32 },
+	}, intervals[] = {
+		{ 0, 100 }, { 99, 100 }, { 100, 100 }, { 10000, 10000 }, { 1000000, 1000000 },
+		{ 1000001, 1000000 }, { 0xffffffff, 1000000 },
+	};
+	struct rp_hello_self self = { .reorders = true, .reports = true, .interval_ms = 100 };
+	struct rp_wire w = { .instance = cpu_to_be64(5), .seq = cpu_to_be64(10) };
+	struct rp_wire_hello body;
+	struct rp_hello a, b;
+	u32 i;
+
+	rp_hello_init(&a, 11);
+	for (i = 0; i < ARRAY_SIZE(ports) + ARRAY_SIZE(intervals); i++) {
+		self.ports = ports[i % ARRAY_SIZE(ports)].says;
+		self.report_interval_us = intervals[i % ARRAY_SIZE(intervals)].says;
+		memset(&body, 0xff, sizeof(body));
+		rp_hello_fill(&a, &body, &self, false, 77, MS);
+		assert_int_equal(be32_to_cpu(body.flags),
+				 RP_HELLO_REORDERS | RP_HELLO_REPLY_WANTED | RP_HELLO_REPORTS);
+		rp_hello_init(&b, 77);
+		assert_true(rp_hello_rx(&b, &w, &body, 78, 1000 * MS) & RP_HELLO_CAME);
+		assert_true(b.reports);
+		assert_int_equal(b.ports, ports[i % ARRAY_SIZE(ports)].means);
+		assert_int_equal(b.report_interval_us, intervals[i % ARRAY_SIZE(intervals)].means);
+	}
+	/* one that was overtaken proves that it lives, and says nothing else */
+	self = (struct rp_hello_self) { .interval_ms = 100, .ports = 7 };
+	rp_hello_fill(&a, &body, &self, true, 78, MS);
+	w.seq = cpu_to_be64(20);
+	assert_true(rp_hello_rx(&b, &w, &body, 79, 1001 * MS) & RP_HELLO_GONE);
+	assert_true(!b.reports && b.ports == 7);
+	self = (struct rp_hello_self) { .reorders = true, .reports = true, .ports = 9 };
+	rp_hello_fill(&a, &body, &self, true, 79, MS);
+	body.challenge = cpu_to_be64(1234);
+	w.seq = cpu_to_be64(19);
+	assert_int_equal(rp_hello_rx(&b, &w, &body, 80, 1002 * MS), RP_HELLO_COUNTED);
+	assert_true(!b.reports && b.ports == 7 && b.theirs == 11);
+	assert_int_equal(b.state, ROCEPATH_PEER_PLAIN);
+	assert_true(b.heard_ns == 1002 * MS);
+	/* nothing of it is left where there is no key */
+	rp_hello_forget(&b, 99);
+	assert_true(!b.ports && !b.instance && !b.seen.newest && !b.report_seq);
+}
+
+static void meet(struct rp_hello *h, struct rp_wire *w, u64 instance, u64 seq, u64 now)
+{
+	struct rp_wire_hello body = { .flags = cpu_to_be32(RP_HELLO_REORDERS),
+				      .interval_ms = cpu_to_be32(100),
+				      .response = cpu_to_be64(h->challenge) };
+
+	w->instance = cpu_to_be64(instance);
+	w->seq = cpu_to_be64(seq);
+	assert_true(rp_hello_rx(h, w, &body, h->challenge + 1, now) & RP_HELLO_COUNTED);
+}
+
+static bool accepts(struct rp_hello *h, u64 instance, u64 seq, u64 now)
+{
+	struct rp_wire w = { .instance = cpu_to_be64(instance), .seq = cpu_to_be64(seq) };
+
+	return rp_hello_accepts(h, &w, now);
+}
+
+static bool accepts_report(struct rp_hello *h, u64 instance, u64 seq, u64 now)
+{
+	struct rp_wire w = { .instance = cpu_to_be64(instance), .seq = cpu_to_be64(seq) };
+
+	return rp_hello_accepts_report(h, &w, now);
+}
+
+/* Probes and reports: of the proven instance, in time, each number once. */
+static void test_accepts(void **state)
+{
+	struct rp_wire w = { 0 };
+	struct rp_hello h;
+	u32 i;
+
+	rp_hello_init(&h, 77);
+	assert_false(accepts(&h, 0, 1, MS));
+	assert_false(accepts(&h, 5, 1, MS));
+	meet(&h, &w, 5, 1000, 2 * MS);
+	/* before what it has proven itself with, nobody knows how old it is */
+	assert_false(accepts(&h, 5, 999, 3 * MS));
+	assert_false(accepts(&h, 5, 1000, 3 * MS));
+	assert_false(accepts(&h, 6, 1001, 3 * MS));
+	assert_true(accepts(&h, 5, 1001, 3 * MS));
+	assert_false(accepts(&h, 5, 1001, 3 * MS));
+	/* as many as are remembered may overtake one, and not one more */
+	for (i = 0; i < RP_HELLO_SEEN; i++)
+		assert_true(accepts(&h, 5, 2000 + i, 3 * MS));
+	assert_true(accepts(&h, 5, 1500, 3 * MS));
+	assert_false(accepts(&h, 5, 1500, 3 * MS));
+	assert_false(accepts(&h, 5, 1999, 3 * MS));
+	for (i = 0; i < RP_HELLO_SEEN; i++)
+		assert_false(accepts(&h, 5, 2000 + i, 3 * MS));
+	/* it must have said hello lately */
+	assert_true(accepts(&h, 5, 3000, h.valid_until_ns - 1));
+	assert_false(accepts(&h, 5, 3001, h.valid_until_ns));
+	/* another instance: its numbers start anew */
+	meet(&h, &w, 6, 50, 10 * MS);
+	assert_false(accepts(&h, 5, 4000, 11 * MS));
+	assert_true(accepts(&h, 6, 51, 11 * MS));
+}
+
+static void test_accepts_reports(void **state)
+{
+	struct rp_wire w = { 0 };
+	struct rp_hello h;
+
+	rp_hello_init(&h, 77);
+	meet(&h, &w, 5, 1000, 2 * MS);
+	assert_true(accepts_report(&h, 5, 1001, 3 * MS));
+	/* probes in between change nothing */
+	assert_true(accepts(&h, 5, 1010, 3 * MS));
+	assert_true(accepts_report(&h, 5, 1003, 3 * MS));
+	assert_false(accepts_report(&h, 5, 1002, 3 * MS));
+	assert_false(accepts_report(&h, 5, 1003, 3 * MS));
+	assert_false(accepts_report(&h, 5, 1010, 3 * MS));
+	meet(&h, &w, 6, 5, 4 * MS);
+	assert_true(accepts_report(&h, 6, 6, 5 * MS));
+}
+
+/* Numbers in random order, some of them again and again: none counts twice, few are refused. */
+static void test_numbers(void **state)
+{
+	static bool counted[200000];
+	const u32 n = ARRAY_SIZE(counted);
+	struct rp_wire w = { 0 };
+	u32 i, refused = 0;
+	struct rp_hello h;
+
+	rp_hello_init(&h, 77);
+	meet(&h, &w, 5, 1, MS);
+	for (i = 0; i < n; i++) {
+		/* at most 31 places from where it belongs */
+		u32 which = i / 32 * 32 + (i * 13) % 32;
+		u32 old = rnd_below(i + 1);
+
+		if (accepts(&h, 5, 100 + which, 2 * MS)) {
+			require(!counted[which], "number %u counts twice", which);
+			counted[which] = true;
+		} else if (!counted[which]) {
+			refused++;
+		}
+		if (accepts(&h, 5, 100 + old, 2 * MS)) {
+			require(!counted[old], "number %u counts twice", old);
+			counted[old] = true;
+		}
+	}
+	require(!refused, "%u were refused", refused);
+}
+
+static void test_our_numbers(void **state)
+{
+	struct rp_hello_self self = { .interval_ms = 100 };
+	struct rp_wire_hello body;
+	struct rp_hello h;
+	u64 seq;
+
+	rp_hello_init(&h, 77);
+	assert_true(rp_hello_next_seq(&h, 500) == 500);
+	assert_true(rp_hello_next_seq(&h, 500) == 501);
+	assert_true(rp_hello_fill(&h, &body, &self, false, 0, 500) == 502);
+	assert_true(rp_hello_next_seq(&h, 400) == 503);
+	assert_true(rp_hello_next_seq(&h, 600) == 600);
+	seq = rp_hello_next_seq(&h, 600);
+	rp_hello_forget(&h, 78);
+	assert_true(rp_hello_next_seq(&h, 1) > seq);
+}
+
 static void test_restart(void **state)
 {
 	struct world *t = world_new();
@@ -283,8 +481,6 @@ static void test_forgotten_and_made_again(void **state)
 	struct world *t = world_new();
 	u32 replayed;
 
-	/* whatever overtakes another one counts as replayed: let nothing */
-	t->delay_ms = 0;
 	pass(t, 20 * INTERVAL);
 	rp_hello_init(&t->host[1].h, random64());
 	replayed = t->host[0].replayed;
@@ -465,7 +661,7 @@ static void test_zeroes(void **state)
 	body.response = 0;
 	assert_int_equal(rp_hello_rx(&h, &w, &body, 78, MS), RP_HELLO_UNPROVEN | RP_HELLO_REPLY);
 	assert_int_equal(h.state, ROCEPATH_PEER_PLAIN);
-	assert_true(!h.instance && !h.seq_seen && !h.theirs && h.challenge == 77);
+	assert_true(!h.instance && !h.seen.newest && !h.theirs && h.challenge == 77);
 }
 
 int main(void)
@@ -473,8 +669,14 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_both_become_capable),
 		cmocka_unit_test(test_bad_channel),
+		cmocka_unit_test(test_overtaking),
 		cmocka_unit_test(test_hellos_stop),
 		cmocka_unit_test(test_interval_of_the_peer),
+		cmocka_unit_test(test_what_the_peer_says),
+		cmocka_unit_test(test_accepts),
+		cmocka_unit_test(test_accepts_reports),
+		cmocka_unit_test(test_numbers),
+		cmocka_unit_test(test_our_numbers),
 		cmocka_unit_test(test_restart),
 		cmocka_unit_test(test_forgotten_and_made_again),
 		cmocka_unit_test(test_stops_reordering),

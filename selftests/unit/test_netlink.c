@@ -4,15 +4,19 @@
  * that is expected, wrong and broken ones an error, and never more than that.
  *
  * The functions of libmnl that touch the socket are replaced here; requests
- * come to answer(), which queues the datagrams that are to be received.
+ * come to answer(), which queues the datagrams that are to be received. Time
+ * passes only while somebody waits.
  */
 /* SOURCES: user/units.c user/error.c user/words.c user/args.c user/help.c user/json.c */
 /* SOURCES: user/netlink.c user/attrs.c user/sets.c user/table.c user/cli.c user/commands.c */
 /* SOURCES: user/device.c user/port.c user/peer.c user/path.c user/flow.c user/key.c user/class.c */
 /* SOURCES: user/stats.c user/monitor.c user/overview.c user/advice.c */
-/* LIBS: -lmnl -lsmartcols */
+/* SOURCES: user/discover.c user/hops.c user/fabric.c user/graph.c */
+/* SOURCES: user/top.c user/sample.c user/rates.c user/rates_json.c user/view.c user/screen.c */
+/* LIBS: -lmnl -lsmartcols -lncursesw */
 #include <ctype.h>
 #include <errno.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -63,7 +67,20 @@ static struct kernel {
 	int interrupts;		/* dumps that will be interrupted */
 	unsigned int dumps;
 	bool random;		/* answers hold anything */
+	bool reports;		/* there is a peer that reports */
+	bool moves;		/* counters go on */
+	bool fabric;		/* probes are answered by one: leaf, spine, leaf, peer */
+	bool silent;		/* its spines are not */
+	unsigned int deaf;	/* of so many answers one gets lost, 0: none */
+	unsigned int busy;	/* probes that are refused first */
+	int refusal;		/* and how */
+	unsigned int probes;
+	uint64_t now_us;
+	struct datagram events[QUEUE];
+	unsigned int first_event, event_count;
+	uint16_t event;		/* enum rocepath_event that comes */
 	struct nlmsghdr *request;
+	struct datagram last;	/* the request before the answer */
 } kernel;
 
 static struct nlmsghdr *add_message(uint16_t type, uint16_t flags)
@@ -79,6 +96,12 @@ static struct nlmsghdr *add_message(uint16_t type, uint16_t flags)
 	nlh->nlmsg_seq = kernel.request ? kernel.request->nlmsg_seq : 0;
 	nlh->nlmsg_pid = kernel.request ? PORTID : 0;
 	return nlh;
+}
+
+/* what @per_second has come to */
+static uint64_t moved(uint64_t per_second)
+{
+	return kernel.moves ? per_second * kernel.now_us / 1000000 : 0;
 }
 
 static struct nlmsghdr *add_answer(uint8_t cmd, uint16_t flags)
@@ -113,12 +136,22 @@ static void put_extack(struct nlmsghdr *nlh)
 				 offset_of(kernel.request, kernel.bad_attr));
 }
 
+static bool is_probe(void)
+{
+	return ((struct genlmsghdr *)mnl_nlmsg_get_payload(kernel.request))->cmd ==
+	       ROCEPATH_CMD_PROBE;
+}
+
 static void add_ack(void)
 {
 	struct nlmsghdr *nlh = add_message(NLMSG_ERROR, NLM_F_CAPPED);
 	struct nlmsgerr *error = mnl_nlmsg_put_extra_header(nlh, sizeof(*error));
 
 	error->error = kernel.error;
+	if (kernel.busy && !kernel.error && is_probe()) {
+		error->error = -kernel.refusal;
+		kernel.busy--;
+	}
 	error->msg = *kernel.request;
 	put_extack(nlh);
 }
@@ -155,6 +188,12 @@ static void put_stats(struct nlmsghdr *nlh, uint16_t attr)
 	mnl_attr_put_strz(nlh, ROCEPATH_A_STAT_NAME, "tx_packets");
 	mnl_attr_put_u64(nlh, ROCEPATH_A_STAT_VALUE, 1ull << 60);
 	mnl_attr_nest_end(nlh, stat);
+	if (kernel.moves) {
+		stat = mnl_attr_nest_start(nlh, ROCEPATH_A_STATS_STAT);
+		mnl_attr_put_strz(nlh, ROCEPATH_A_STAT_NAME, "tx_bytes");
+		mnl_attr_put_u64(nlh, ROCEPATH_A_STAT_VALUE, moved(125000000));
+		mnl_attr_nest_end(nlh, stat);
+	}
 	mnl_attr_nest_end(nlh, stats);
 }
 
@@ -166,12 +205,24 @@ static void answer_device(void)
 	mnl_attr_put_strz(nlh, ROCEPATH_A_DEVICE_NAME, "lo");
 	mnl_attr_put_strz(nlh, ROCEPATH_A_DEVICE_SCHEDULER, "spray");
 	mnl_attr_put_u32(nlh, ROCEPATH_A_DEVICE_ENTROPY, ROCEPATH_ENTROPY_FLOWLABEL);
+	if (kernel.fabric)
+		mnl_attr_put_u32(nlh, ROCEPATH_A_DEVICE_EVS, 8);
 	mnl_attr_put_u32(nlh, ROCEPATH_A_DEVICE_GAP_TIMEOUT_US, 0);
 	mnl_attr_put_u32(nlh, ROCEPATH_A_DEVICE_REORDER_BYTES, 1536 << 10);
 	mnl_attr_put_u32(nlh, ROCEPATH_A_DEVICE_MARK_MASK, 0x3f00);
 	mnl_attr_put_u8(nlh, ROCEPATH_A_DEVICE_REORDERS, 1);
 	mnl_attr_put_u64(nlh, ROCEPATH_A_DEVICE_INSTANCE, 0xabc);
 	put_stats(nlh, ROCEPATH_A_DEVICE_STATS);
+}
+
+static void answer_fabric_port(uint32_t ifindex, const char *name)
+{
+	struct nlmsghdr *nlh = add_answer(ROCEPATH_CMD_PORT_GET, 0);
+
+	mnl_attr_put_u32(nlh, ROCEPATH_A_PORT_DEVICE, LOOPBACK);
+	mnl_attr_put_u32(nlh, ROCEPATH_A_PORT_IFINDEX, ifindex);
+	mnl_attr_put_strz(nlh, ROCEPATH_A_PORT_NAME, name);
+	mnl_attr_put_u32(nlh, ROCEPATH_A_PORT_STATE, ROCEPATH_PORT_UP);
 }
 
 static void answer_port(void)
@@ -183,23 +234,111 @@ static void answer_port(void)
 	mnl_attr_put_u32(nlh, ROCEPATH_A_PORT_STATE, ROCEPATH_PORT_DOWN);
 	mnl_attr_put_strz(nlh, ROCEPATH_A_PORT_REASON, "no carrier");
 	mnl_attr_put_u32(nlh, ROCEPATH_A_PORT_SHARE, 125);
+	if (kernel.moves)
+		put_stats(nlh, ROCEPATH_A_PORT_STATS);
+	if (!kernel.fabric)
+		return;
+	answer_fabric_port(11, "eth0");
+	answer_fabric_port(12, "eth1");
+}
+
+static const uint8_t peer_address[16] = { [10] = 0xff, [11] = 0xff, 192, 0, 2, 1 };
+
+static void answer_peer(void)
+{
+	struct nlmsghdr *nlh = add_answer(ROCEPATH_CMD_PEER_GET, 0);
+
+	mnl_attr_put_u32(nlh, ROCEPATH_A_PEER_DEVICE, LOOPBACK);
+	mnl_attr_put(nlh, ROCEPATH_A_PEER_ADDRESS, sizeof(peer_address), peer_address);
+	mnl_attr_put_u32(nlh, ROCEPATH_A_PEER_STATE, ROCEPATH_PEER_CAPABLE);
+	mnl_attr_put_u8(nlh, ROCEPATH_A_PEER_REPORTS, 1);
+	mnl_attr_put_u64(nlh, ROCEPATH_A_PEER_REPORT_AGE_MS, 1234);
+	mnl_attr_put_u32(nlh, ROCEPATH_A_PEER_LATENCY_US, 1500);
+	mnl_attr_put_u32(nlh, ROCEPATH_A_PEER_PATHS, 8);
+	mnl_attr_put_u32(nlh, ROCEPATH_A_PEER_PATHS_USABLE, 6);
+}
+
+/* a path of a port alone */
+static struct nlmsghdr *answer_path(uint32_t ev)
+{
+	struct nlmsghdr *nlh = add_answer(ROCEPATH_CMD_PATH_GET, 0);
+
+	mnl_attr_put_u32(nlh, ROCEPATH_A_PATH_DEVICE, LOOPBACK);
+	mnl_attr_put_u32(nlh, ROCEPATH_A_PATH_PORT, 7);
+	mnl_attr_put_strz(nlh, ROCEPATH_A_PATH_PORT_NAME, "eth0");
+	mnl_attr_put_u32(nlh, ROCEPATH_A_PATH_EV, ev);
+	mnl_attr_put_u32(nlh, ROCEPATH_A_PATH_SPORT, 49152 + ev);
+	mnl_attr_put_u32(nlh, ROCEPATH_A_PATH_FLOWLABEL, 0xff);
+	mnl_attr_put_u32(nlh, ROCEPATH_A_PATH_STATE, ROCEPATH_PATH_SUSPECT);
+	mnl_attr_put_u32(nlh, ROCEPATH_A_PATH_SHARE, 125000);
+	return nlh;
+}
+
+/* a path towards a peer that reports */
+static void answer_peer_path(void)
+{
+	struct nlmsghdr *nlh = answer_path(3);
+
+	mnl_attr_put(nlh, ROCEPATH_A_PATH_PEER, sizeof(peer_address), peer_address);
+	mnl_attr_put_u32(nlh, ROCEPATH_A_PATH_REASON, ROCEPATH_REASON_PROBE_LOST);
+	mnl_attr_put_u64(nlh, ROCEPATH_A_PATH_SINCE_MS, 2500);
+	mnl_attr_put_u32(nlh, ROCEPATH_A_PATH_RTT_US, 212);
+	mnl_attr_put_u32(nlh, ROCEPATH_A_PATH_LATE_US, 0);
+	mnl_attr_put_u32(nlh, ROCEPATH_A_PATH_LOSS_PPM, 12500);
+	mnl_attr_put_u32(nlh, ROCEPATH_A_PATH_RECEIVED, 4000 + moved(1500000000));
+	mnl_attr_put_u32(nlh, ROCEPATH_A_PATH_MARKED, 30 + moved(750000000));
+	mnl_attr_put_u64(nlh, ROCEPATH_A_PATH_DELIVERED, (1ull << 60) + moved(99000));
+	mnl_attr_put_u64(nlh, ROCEPATH_A_PATH_LOST, 17 + moved(1000));
+	mnl_attr_put_u32(nlh, ROCEPATH_A_PATH_FAILS, 2);
+}
+
+static void answer_paths(void)
+{
+	answer_path(9);
+	if (kernel.reports)
+		answer_peer_path();
+}
+
+static void answer_class(void)
+{
+	struct nlmsghdr *nlh = add_answer(ROCEPATH_CMD_CLASS_GET, 0);
+
+	mnl_attr_put_u32(nlh, ROCEPATH_A_CLASS_DEVICE, LOOPBACK);
+	mnl_attr_put_u32(nlh, ROCEPATH_A_CLASS_ID, 3);
+	mnl_attr_put_strz(nlh, ROCEPATH_A_CLASS_SCHEDULER, "adaptive");
 }
 
 static void answer_flow(void)
 {
-	static const uint8_t address[16] = { [10] = 0xff, [11] = 0xff, 192, 0, 2, 1 };
 	struct nlmsghdr *nlh = add_answer(ROCEPATH_CMD_FLOW_GET, 0);
-	struct nlattr *window;
+	struct nlattr *window, *queue;
 
 	mnl_attr_put_u32(nlh, ROCEPATH_A_FLOW_DEVICE, LOOPBACK);
-	mnl_attr_put(nlh, ROCEPATH_A_FLOW_PEER, sizeof(address), address);
+	mnl_attr_put(nlh, ROCEPATH_A_FLOW_PEER, sizeof(peer_address), peer_address);
 	mnl_attr_put_u32(nlh, ROCEPATH_A_FLOW_QP_TYPE, 9);
 	window = mnl_attr_nest_start(nlh, ROCEPATH_A_FLOW_RESPONSES);
 	mnl_attr_put_u32(nlh, ROCEPATH_A_WINDOW_HELD, 5);
 	mnl_attr_put_u64(nlh, ROCEPATH_A_WINDOW_GAPS_FILLED, 6);
 	mnl_attr_nest_end(nlh, window);
+	queue = mnl_attr_nest_start(nlh, ROCEPATH_A_FLOW_SENT_REQUESTS);
+	mnl_attr_put_u32(nlh, ROCEPATH_A_QUEUE_PACKETS, 64);
+	mnl_attr_put_u64(nlh, ROCEPATH_A_QUEUE_REPAIRED, 7);
+	mnl_attr_nest_end(nlh, queue);
+	if (kernel.moves) {
+		mnl_attr_put_u32(nlh, ROCEPATH_A_FLOW_PATH_MTU, 1000);
+		mnl_attr_put_u64(nlh, ROCEPATH_A_FLOW_TX_PACKETS, moved(50000));
+		mnl_attr_put_u64(nlh, ROCEPATH_A_FLOW_TX_SPRAYED, moved(40000));
+	}
 	/* from a kernel that knows more */
 	mnl_attr_put_u32(nlh, 200, 1);
+}
+
+static void put_path_event(struct nlmsghdr *nlh)
+{
+	mnl_attr_put_strz(nlh, ROCEPATH_A_EVENT_PORT_NAME, "eth0");
+	mnl_attr_put_u32(nlh, ROCEPATH_A_EVENT_EV, 3);
+	mnl_attr_put_u32(nlh, ROCEPATH_A_EVENT_TOOK_US, 2937);
+	mnl_attr_put_strz(nlh, ROCEPATH_A_EVENT_REASON, "silent");
 }
 
 static void answer_event(void)
@@ -207,12 +346,67 @@ static void answer_event(void)
 	static const uint8_t address[16] = { 0xfd, [15] = 1 };
 	struct nlmsghdr *nlh = add_answer(ROCEPATH_CMD_EVENT, 0);
 
-	mnl_attr_put_u32(nlh, ROCEPATH_A_EVENT_TYPE, ROCEPATH_EVENT_PEER_LOST);
+	mnl_attr_put_u32(nlh, ROCEPATH_A_EVENT_TYPE, kernel.event);
 	mnl_attr_put_u32(nlh, ROCEPATH_A_EVENT_DEVICE, LOOPBACK);
 	mnl_attr_put_strz(nlh, ROCEPATH_A_EVENT_DEVICE_NAME, "lo");
 	mnl_attr_put(nlh, ROCEPATH_A_EVENT_PEER, sizeof(address), address);
-	mnl_attr_put_strz(nlh, ROCEPATH_A_EVENT_REASON, "its hellos stopped");
+	if (kernel.event == ROCEPATH_EVENT_PATH_DOWN)
+		put_path_event(nlh);
+	else
+		mnl_attr_put_strz(nlh, ROCEPATH_A_EVENT_REASON, "its hellos stopped");
 	mnl_attr_put_u64(nlh, ROCEPATH_A_EVENT_TIME_NS, 86400000000123456);
+}
+
+static const struct nlattr *asked(uint16_t type)
+{
+	const struct nlattr *attr;
+
+	mnl_attr_for_each(attr, kernel.request, GENL_HDRLEN)
+		if (mnl_attr_get_type(attr) == type)
+			return attr;
+	fail_msg("the request lacks attribute %u", type);
+	return NULL;
+}
+
+static struct nlmsghdr *add_event(void)
+{
+	struct datagram *d = &kernel.events[(kernel.first_event + kernel.event_count) % QUEUE];
+	struct nlmsghdr *nlh;
+
+	if (kernel.event_count < QUEUE)
+		kernel.event_count++;
+	memset(d, 0, sizeof(*d));
+	nlh = mnl_nlmsg_put_header(d->bytes);
+	nlh->nlmsg_type = FAMILY;
+	mnl_nlmsg_put_extra_header(nlh, sizeof(struct genlmsghdr));
+	return nlh;
+}
+
+/* a hash that is even: EV 0, 4, 8 ... by spine 0 */
+static void answer_probe(void)
+{
+	uint32_t port = mnl_attr_get_u32(asked(ROCEPATH_A_PATH_PORT));
+	uint32_t ev = mnl_attr_get_u32(asked(ROCEPATH_A_PATH_EV));
+	uint8_t hops = mnl_attr_get_u8(asked(ROCEPATH_A_PATH_HOPS));
+	uint8_t router[16] = { [10] = 0xff, [11] = 0xff, 10, hops, 0, hops == 2 ? ev % 4 : port };
+	struct nlmsghdr *nlh;
+
+	assert_int_equal(mnl_attr_get_u32(asked(ROCEPATH_A_PATH_DEVICE)), LOOPBACK);
+	assert_memory_equal(mnl_attr_get_payload(asked(ROCEPATH_A_PATH_PEER)), peer_address, 16);
+	kernel.probes++;
+	if ((kernel.silent && hops == 2) || (kernel.deaf && kernel.probes % kernel.deaf == 0))
+		return;
+	nlh = add_event();
+	mnl_attr_put_u32(nlh, ROCEPATH_A_EVENT_TYPE, ROCEPATH_EVENT_HOP);
+	mnl_attr_put_u32(nlh, ROCEPATH_A_EVENT_DEVICE, LOOPBACK);
+	mnl_attr_put_u32(nlh, ROCEPATH_A_EVENT_PORT, port);
+	mnl_attr_put(nlh, ROCEPATH_A_EVENT_PEER, 16, peer_address);
+	mnl_attr_put(nlh, ROCEPATH_A_EVENT_HOP, 16, hops < 4 ? router : peer_address);
+	mnl_attr_put_u32(nlh, ROCEPATH_A_EVENT_EV, ev);
+	mnl_attr_put_u32(nlh, ROCEPATH_A_EVENT_HOPS, hops);
+	mnl_attr_put_u32(nlh, ROCEPATH_A_EVENT_COOKIE,
+			 mnl_attr_get_u32(asked(ROCEPATH_A_PATH_COOKIE)));
+	mnl_attr_put_u32(nlh, ROCEPATH_A_EVENT_RTT_US, 100 * (hops < 4 ? hops : 4));
 }
 
 static void put_random(struct nlmsghdr *nlh, const struct rp_set *set, unsigned int depth)
@@ -223,7 +417,9 @@ static void put_random(struct nlmsghdr *nlh, const struct rp_set *set, unsigned 
 		char bytes[24];
 
 		rnd_fill(bytes, sizeof(bytes));
-		if (field->wire == MNL_TYPE_NESTED && depth) {
+		if (field->wire == MNL_TYPE_BINARY && rnd_below(8)) {
+			mnl_attr_put(nlh, field->attr, field->len, bytes);
+		} else if (field->wire == MNL_TYPE_NESTED && depth) {
 			nest = mnl_attr_nest_start(nlh, field->attr);
 			put_random(nlh, field->nested ? field->nested : &rp_stat_attrs, depth - 1);
 			mnl_attr_nest_end(nlh, nest);
@@ -243,7 +439,7 @@ static const struct rp_set *const sets[] = {
 
 static void answer_random(uint8_t cmd, bool multi)
 {
-	static const uint8_t set_of[] = { 0, 0, 0, 1, 1, 2, 3, 4, 5, 5, 5, 6, 6, 7 };
+	static const uint8_t set_of[] = { 0, 0, 0, 1, 1, 2, 3, 4, 5, 5, 5, 6, 6, 7, 3, 3 };
 
 	for (unsigned int i = rnd_below(6); i--;) {
 		struct nlmsghdr *nlh = add_answer(cmd, multi ? NLM_F_MULTI : 0);
@@ -287,8 +483,18 @@ static void answer(void)
 		answer_device();
 	else if (cmd == ROCEPATH_CMD_PORT_GET)
 		answer_port();
+	else if (cmd == ROCEPATH_CMD_PEER_GET && kernel.reports)
+		answer_peer();
+	else if (cmd == ROCEPATH_CMD_PATH_GET)
+		answer_paths();
+	else if (cmd == ROCEPATH_CMD_CLASS_GET && kernel.moves)
+		answer_class();
 	else if (cmd == ROCEPATH_CMD_FLOW_GET)
 		answer_flow();
+	else if (cmd == ROCEPATH_CMD_PROBE && kernel.busy)
+		;
+	else if (cmd == ROCEPATH_CMD_PROBE && kernel.fabric)
+		answer_probe();
 	if (dump) {
 		kernel.dumps++;
 		if (kernel.interrupts && kernel.interrupts--)
@@ -301,12 +507,20 @@ static void answer(void)
 		spoil();
 }
 
-static int the_socket;
+/* the first asks; the second, if there is one, listens */
+static int sockets[2];
+static unsigned int opened;
+
+static bool is_listener(const struct mnl_socket *nl)
+{
+	return nl == (const struct mnl_socket *)&sockets[1];
+}
 
 struct mnl_socket *mnl_socket_open2(int bus, int flags)
 {
 	assert_int_equal(bus, NETLINK_GENERIC);
-	return (struct mnl_socket *)&the_socket;
+	assert_true(opened < 2);
+	return (struct mnl_socket *)&sockets[opened++];
 }
 
 int mnl_socket_bind(struct mnl_socket *nl, unsigned int groups, pid_t pid)
@@ -329,11 +543,20 @@ unsigned int mnl_socket_get_portid(const struct mnl_socket *nl)
 	return PORTID;
 }
 
+static void random_events(void)
+{
+	for (unsigned int i = rnd_below(6); i--;)
+		put_random(add_event(), &rp_event_attrs, 3);
+}
+
 int mnl_socket_setsockopt(const struct mnl_socket *nl, int type, void *buf, socklen_t len)
 {
 	if (type != NETLINK_ADD_MEMBERSHIP)
 		return 0;
-	if (kernel.random) {
+	if (is_listener(nl)) {
+		if (kernel.random)
+			random_events();
+	} else if (kernel.random) {
 		answer_random(ROCEPATH_CMD_EVENT, false);
 		spoil();
 	} else {
@@ -346,27 +569,54 @@ ssize_t mnl_socket_sendto(const struct mnl_socket *nl, const void *request, size
 {
 	kernel.request = (void *)request;
 	kernel.count = 0;
+	memcpy(kernel.last.bytes, request, len);
 	assert_int_equal(kernel.request->nlmsg_len, len);
 	answer();
 	kernel.request = NULL;
 	return len;
 }
 
+static ssize_t give(const struct datagram *d, void *buf, size_t size)
+{
+	size_t len = d->len ? d->len : ((const struct nlmsghdr *)d->bytes)->nlmsg_len;
+
+	assert_true(len <= size);
+	memcpy(buf, d->bytes, len);
+	return len;
+}
+
 ssize_t mnl_socket_recvfrom(const struct mnl_socket *nl, void *buf, size_t size)
 {
-	struct datagram *d = &kernel.queue[kernel.first % QUEUE];
-	size_t len;
-
+	if (is_listener(nl) && kernel.event_count) {
+		kernel.event_count--;
+		return give(&kernel.events[kernel.first_event++ % QUEUE], buf, size);
+	}
 	if (!kernel.count) {
 		errno = EIO;
 		return -1;
 	}
 	kernel.count--;
-	kernel.first++;
-	len = d->len ? d->len : ((struct nlmsghdr *)d->bytes)->nlmsg_len;
-	assert_true(len <= size);
-	memcpy(buf, d->bytes, len);
-	return len;
+	return give(&kernel.queue[kernel.first++ % QUEUE], buf, size);
+}
+
+int ppoll(struct pollfd *fds, nfds_t count, const struct timespec *timeout, const sigset_t *mask)
+{
+	if (kernel.event_count)
+		return 1;
+	kernel.now_us += timeout->tv_sec * 1000000 + timeout->tv_nsec / 1000 + 1;
+	return 0;
+}
+
+int nanosleep(const struct timespec *wanted, struct timespec *left)
+{
+	kernel.now_us += wanted->tv_sec * 1000000 + wanted->tv_nsec / 1000;
+	return 0;
+}
+
+int clock_gettime(clockid_t clock, struct timespec *now)
+{
+	*now = (struct timespec){ kernel.now_us / 1000000, kernel.now_us % 1000000 * 1000 };
+	return 0;
 }
 
 /* what the tool printed */
@@ -386,6 +636,7 @@ static struct run run(const char *line)
 	size_t out_len, err_len;
 	int count = 0;
 
+	opened = 0;
 	snprintf(copy, sizeof(copy), "%s", line + (cli.format.json ? 2 : 0));
 	for (char *w = strtok(copy, " "); w; w = strtok(NULL, " "))
 		words[count++] = w;
@@ -415,6 +666,9 @@ static void gives(const char *line, int ret, const char *out, const char *err)
 static int reset(void **state)
 {
 	memset(&kernel, 0, sizeof(kernel));
+	kernel.event = ROCEPATH_EVENT_PEER_LOST;
+	kernel.now_us = 1000000;
+	kernel.refusal = EBUSY;
 	return 0;
 }
 
@@ -424,8 +678,8 @@ static void test_show(void **state)
 	      "DEVICE PORT           STATE REASON     WEIGHT SINCE FLAPS SHARE\n"
 	      "lo     no \"such\" port down  no carrier      -     -     - 12.5%\n", "");
 	gives("flow", 0,
-	      "DEVICE PEER      QPN PEER-QPN TYPE      MTU SENT SPRAYED REQ-HELD REQ-FILLED REQ-EXPIRED RSP-HELD RSP-FILLED RSP-EXPIRED\n"
-	      "lo     192.0.2.1   -        - unknown-9   -    -       -        -          -           -        5          6           -\n",
+	      "DEVICE PEER      QPN PEER-QPN TYPE      MTU SENT SPRAYED REQ-HELD REQ-FILLED REQ-EXPIRED RSP-HELD RSP-FILLED RSP-EXPIRED REQ-KEPT REQ-REPAIRED RSP-KEPT RSP-REPAIRED\n"
+	      "lo     192.0.2.1   -        - unknown-9   -    -       -        -          -           -        5          6           -       64            7        -            -\n",
 	      "");
 	gives("device show lo", 0,
 	      "ifindex       1\nname          lo\nscheduler     spray\nentropy       flowlabel\n"
@@ -443,7 +697,7 @@ static void test_show_json(void **state)
 	      "[{\"device\":\"lo\",\"name\":\"no \\\"such\\\" port\",\"state\":\"down\",\"reason\":\"no carrier\",\"share_permille\":125}]\n",
 	      "");
 	gives("-j flow show dev lo", 0,
-	      "[{\"device\":\"lo\",\"peer\":\"192.0.2.1\",\"qp_type\":\"unknown-9\",\"responses\":{\"held\":5,\"gaps_filled\":6}}]\n",
+	      "[{\"device\":\"lo\",\"peer\":\"192.0.2.1\",\"qp_type\":\"unknown-9\",\"responses\":{\"held\":5,\"gaps_filled\":6},\"sent_requests\":{\"kept\":64,\"repaired\":7}}]\n",
 	      "");
 	gives("-j device show lo", 0,
 	      "[{\"ifindex\":1,\"name\":\"lo\",\"scheduler\":\"spray\",\"entropy\":\"flowlabel\",\"gap_timeout_us\":0,\"reorder_bytes\":1572864,\"mark_mask\":16128,\"reorders\":true,\"instance\":\"0000000000000abc\",\"stats\":{\"tx_packets\":1152921504606846976}}]\n",
@@ -452,6 +706,187 @@ static void test_show_json(void **state)
 	      "[{\"kind\":\"device\",\"name\":\"lo\",\"stats\":{\"tx_packets\":1152921504606846976}}]\n",
 	      "");
 	gives("-j peer show", 0, "[]\n", "");
+}
+
+static void test_paths(void **state)
+{
+	kernel.reports = true;
+	gives("path show", 0,
+	      "DEVICE PEER      PORT EV SPORT STATE   REASON     SINCE SHARE   RTT LATE  LOSS    CE FAILS\n"
+	      "lo     -         eth0  9 49161 suspect -              - 12.5%     -    -     -     -     -\n"
+	      "lo     192.0.2.1 eth0  3 49155 suspect probe-lost  2.5s 12.5% 212us  0us 1.25% 0.75%     2\n",
+	      "");
+	gives("-j path show peer 192.0.2.1", 0,
+	      "[{\"device\":\"lo\",\"peer\":\"192.0.2.1\",\"port_ifindex\":7,\"port\":\"eth0\",\"ev\":3,\"sport\":49155,\"flowlabel\":255,\"state\":\"suspect\",\"reason\":\"probe-lost\",\"since_ms\":2500,\"share\":125000,\"rtt_us\":212,\"late_us\":0,\"loss_ppm\":12500,\"received\":4000,\"marked\":30,\"delivered\":1152921504606846976,\"lost\":17,\"fails\":2}]\n",
+	      "");
+	gives("-j path show peer fd00::1", 0, "[]\n", "");
+	gives("path show peer fd00::1", 0, "",
+	      "rocepath: no paths of that peer are known: it does not report; see: rocepath peer show\n");
+	gives("peer show", 0,
+	      "DEVICE PEER      STATE   KEY HELLO RTT FLOWS RESTARTS REPORTS REPORT LATENCY PATHS\n"
+	      "lo     192.0.2.1 capable   -     -   -     -        - yes       1.2s   1.5ms   6/8\n",
+	      "");
+	gives("-j peer show", 0,
+	      "[{\"device\":\"lo\",\"address\":\"192.0.2.1\",\"state\":\"capable\",\"reports\":true,\"report_age_ms\":1234,\"latency_us\":1500,\"paths_usable\":6,\"paths\":8}]\n",
+	      "");
+}
+
+/* the payload of an attribute of the last request */
+static void sent(uint16_t type, const void *payload, size_t len)
+{
+	const struct nlmsghdr *nlh = (const struct nlmsghdr *)kernel.last.bytes;
+	const struct nlattr *attr;
+
+	mnl_attr_for_each(attr, nlh, GENL_HDRLEN) {
+		if (mnl_attr_get_type(attr) != type)
+			continue;
+		assert_int_equal(mnl_attr_get_payload_len(attr), len);
+		assert_memory_equal(mnl_attr_get_payload(attr), payload, len);
+		return;
+	}
+	fail_msg("the last request lacks attribute %u", type);
+}
+
+static void sent_u32(uint16_t type, uint32_t value)
+{
+	sent(type, &value, sizeof(value));
+}
+
+static void test_set(void **state)
+{
+	static const uint8_t none[16], six[16] = { 0xfd, [15] = 1 };
+
+	gives("device set lo report-interval 1.5ms repair-bytes 64MiB", 0, "", "");
+	sent_u32(ROCEPATH_A_DEVICE_REPORT_INTERVAL_US, 1500);
+	sent_u32(ROCEPATH_A_DEVICE_REPAIR_BYTES, 64 << 20);
+	gives("device set lo loss-threshold 0.5% probe-interval never", 0, "", "");
+	sent_u32(ROCEPATH_A_DEVICE_LOSS_PPM, 5000);
+	sent_u32(ROCEPATH_A_DEVICE_PROBE_INTERVAL_MS, 0);
+	gives("port set lo weight 3 via 10.0.0.1", 0, "", "");
+	sent_u32(ROCEPATH_A_PORT_WEIGHT, 3);
+	sent(ROCEPATH_A_PORT_VIA4, "\x0a\x00\x00\x01", 4);
+	gives("port set lo via fd00::1", 0, "", "");
+	sent(ROCEPATH_A_PORT_VIA6, six, sizeof(six));
+	gives("port set lo via none", 0, "", "");
+	sent(ROCEPATH_A_PORT_VIA4, none, 4);
+	sent(ROCEPATH_A_PORT_VIA6, none, sizeof(none));
+	gives("path set dev lo peer 192.0.2.1 port lo evs 3,7-9", 0, "", "");
+	sent_u32(ROCEPATH_A_PATH_DEVICE, LOOPBACK);
+	sent_u32(ROCEPATH_A_PATH_PORT, LOOPBACK);
+	sent(ROCEPATH_A_PATH_PEER, peer_address, sizeof(peer_address));
+	sent(ROCEPATH_A_PATH_EVS, "\x03\x07\x08\x09", 4);
+	gives("path set dev lo peer 192.0.2.1 port lo evs default", 0, "", "");
+	sent(ROCEPATH_A_PATH_EVS, "", 0);
+}
+
+static void test_top(void **state)
+{
+	kernel.reports = true;
+	kernel.moves = true;
+	gives("top -1 -d 2 dev lo", 0,
+	      "rocepath top, rates over 2s\n\n"
+	      "DEVICE SCHEDULER PORTS PEERS FLOWS    TX   RX HELD KEPT REORDERED/s REPAIRED/s REROUTED/s DROPPED/s\n"
+	      "lo     spray       0/0     0     0 1Gbit 0bit   0B   0B           0          0          0         0\n\n"
+	      "DEVICE PORT           STATE SINCE SHARE    TX   RX TX-PACKETS/s RX-PACKETS/s LOST/s\n"
+	      "lo     no \"such\" port down   0.0s 12.5% 1Gbit 0bit            0            0      0\n\n"
+	      "DEVICE PEER      PORT EV STATE   SHARE REASON     SINCE PACKETS/s LOSS  CE   RTT LATE\n"
+	      "lo     192.0.2.1 eth0  3 suspect 12.5% probe-lost  2.5s       99k   1% 50% 212us  0us\n"
+	      "lo     -         eth0  9 suspect 12.5% -              -         -    -   -     -    -\n\n"
+	      "DEVICE CLASS SCHEDULER\n"
+	      "lo         3 adaptive\n\n"
+	      "DEVICE PEER      QPN PEER-QPN TYPE      PACKETS/s    RATE SPRAYED HELD KEPT REPAIRED/s\n"
+	      "lo     192.0.2.1   0        0 unknown-9       50k 400Mbit     80%    5   64          0\n",
+	      "");
+	reset(NULL);
+	kernel.reports = true;
+	kernel.moves = true;
+	gives("-j top", 0,
+	      "{\"interval_us\":1000000,\"devices\":[{\"name\":\"lo\",\"scheduler\":\"spray\",\"ports\":0,\"ports_up\":0,\"peers\":0,\"flows\":0,\"held_bytes\":0,\"kept_bytes\":0,\"tx_bits_per_s\":1000000000,\"rx_bits_per_s\":0,\"held_per_s\":0,\"repaired_per_s\":0,\"rerouted_per_s\":0,\"dropped_per_s\":0}],\"ports\":[{\"device\":\"lo\",\"name\":\"no \\\"such\\\" port\",\"state\":\"down\",\"since_ms\":0,\"share_permille\":125,\"tx_bits_per_s\":1000000000,\"rx_bits_per_s\":0,\"tx_packets_per_s\":0,\"rx_packets_per_s\":0,\"lost_per_s\":0}],\"paths\":[{\"device\":\"lo\",\"peer\":\"192.0.2.1\",\"port\":\"eth0\",\"ev\":3,\"state\":\"suspect\",\"share\":125000,\"reason\":\"probe-lost\",\"since_ms\":2500,\"packets_per_s\":99000,\"loss_ppm\":10000,\"marked_ppm\":500000,\"rtt_us\":212,\"late_us\":0},{\"device\":\"lo\",\"port\":\"eth0\",\"ev\":9,\"state\":\"suspect\",\"share\":125000}],\"classes\":[{\"device\":\"lo\",\"id\":3,\"scheduler\":\"adaptive\"}],\"flows\":[{\"device\":\"lo\",\"peer\":\"192.0.2.1\",\"local_qpn\":0,\"remote_qpn\":0,\"qp_type\":null,\"packets_per_s\":50000,\"bits_per_s\":400000000,\"sprayed_ppm\":800000,\"held\":5,\"kept\":64,\"repaired_per_s\":0}]}\n",
+	      "");
+}
+
+static void test_discover(void **state)
+{
+	static const char paths[] =
+		"PORT HOPS ROUTERS                      REACHED   RTT EVS CHOSEN\n"
+		"eth0    4 10.1.0.11 10.2.0.0 10.3.0.11 yes     400us   2 0,4\n"
+		"eth0    4 10.1.0.11 10.2.0.1 10.3.0.11 yes     400us   2 1,5\n"
+		"eth0    4 10.1.0.11 10.2.0.2 10.3.0.11 yes     400us   2 2,6\n"
+		"eth0    4 10.1.0.11 10.2.0.3 10.3.0.11 yes     400us   2 3,7\n"
+		"eth1    4 10.1.0.12 10.2.0.0 10.3.0.12 yes     400us   2 0,4\n"
+		"eth1    4 10.1.0.12 10.2.0.1 10.3.0.12 yes     400us   2 1,5\n"
+		"eth1    4 10.1.0.12 10.2.0.2 10.3.0.12 yes     400us   2 2,6\n"
+		"eth1    4 10.1.0.12 10.2.0.3 10.3.0.12 yes     400us   2 3,7\n";
+	static const char commands[] =
+		"rocepath path set dev lo peer 192.0.2.1 port eth0 evs 0-7\n"
+		"rocepath path set dev lo peer 192.0.2.1 port eth1 evs 0-7\n";
+	char expected[2048];
+
+	kernel.fabric = true;
+	snprintf(expected, sizeof(expected), "%s\nnot in use yet; use them by `apply`, or:\n%s",
+		 paths, commands);
+	gives("path discover 192.0.2.1 dev lo evs 8", 0, expected, "");
+	/* each EV end to end, then each hop up to the peer, and nothing twice */
+	assert_int_equal(kernel.probes, 2 * 8 * 5);
+	snprintf(expected, sizeof(expected), "%s\nin use now; to do the same again:\n%s", paths,
+		 commands);
+	kernel.deaf = 7;
+	kernel.busy = 3;
+	gives("path discover 192.0.2.1 dev lo evs 8 --apply", 0, expected, "");
+	sent_u32(ROCEPATH_A_PATH_PORT, 12);
+	sent(ROCEPATH_A_PATH_EVS, "\x00\x01\x02\x03\x04\x05\x06\x07", 8);
+}
+
+static void test_discover_json(void **state)
+{
+	kernel.fabric = true;
+	gives("-j path discover 192.0.2.1 dev lo evs 1", 0,
+	      "{\"device\":\"lo\",\"peer\":\"192.0.2.1\",\"applied\":false,\"ports\":[{\"port\":\"eth0\",\"tried\":1,\"reached\":1,\"unsure\":0,\"blind_hops\":[],\"chosen\":[0]},{\"port\":\"eth1\",\"tried\":1,\"reached\":1,\"unsure\":0,\"blind_hops\":[],\"chosen\":[0]}],\"paths\":[{\"port\":\"eth0\",\"reached\":true,\"routers\":[\"10.1.0.11\",\"10.2.0.0\",\"10.3.0.11\"],\"rtt_us\":400,\"evs\":[0],\"chosen\":[0]},{\"port\":\"eth1\",\"reached\":true,\"routers\":[\"10.1.0.12\",\"10.2.0.0\",\"10.3.0.12\"],\"rtt_us\":400,\"evs\":[0],\"chosen\":[0]}]}\n",
+	      "");
+	gives("path discover 192.0.2.1 dev lo evs 1 hops 2 dot", 0,
+	      "digraph fabric {\n\trankdir=LR;\n\tnode [shape=box];\n"
+	      "\t\"lo\" [shape=ellipse];\n\t\"192.0.2.1\" [shape=ellipse];\n"
+	      "\t\"lo\" -> \"eth0\" [label=\"1\", style=bold];\n"
+	      "\t\"eth0\" -> \"10.1.0.11\" [label=\"1\", style=bold];\n"
+	      "\t\"10.1.0.11\" -> \"10.2.0.0\" [label=\"1\", style=bold];\n"
+	      "\t\"10.2.0.0\" -> \"192.0.2.1\" [label=\"2\", style=bold];\n"
+	      "\t\"lo\" -> \"eth1\" [label=\"1\", style=bold];\n"
+	      "\t\"eth1\" -> \"10.1.0.12\" [label=\"1\", style=bold];\n"
+	      "\t\"10.1.0.12\" -> \"10.2.0.0\" [label=\"1\", style=bold];\n}\n", "");
+}
+
+static void test_discover_silence(void **state)
+{
+	static const char dead[] =
+		"rocepath: eth0: the peer answered by none of its paths; random EVs stay\n"
+		"rocepath: eth1: the peer answered by none of its paths; random EVs stay\n"
+		"rocepath: 192.0.2.1 answers no probe; is it there? see: rocepath peer show\n";
+
+	kernel.fabric = true;
+	kernel.silent = true;
+	gives("path discover 192.0.2.1 dev lo evs 8 --apply", 0,
+	      "PORT HOPS ROUTERS               REACHED   RTT EVS CHOSEN\n"
+	      "eth0    4 10.1.0.11 * 10.3.0.11 yes     400us   8 -\n"
+	      "eth1    4 10.1.0.12 * 10.3.0.12 yes     400us   8 -\n",
+	      "rocepath: eth0: routers do not answer at some hop: what is distinct there is not seen; random EVs stay\n"
+	      "rocepath: eth1: routers do not answer at some hop: what is distinct there is not seen; random EVs stay\n");
+	kernel.deaf = 1;
+	gives("path discover 192.0.2.1 dev lo evs 2", 1,
+	      "PORT HOPS ROUTERS  REACHED RTT EVS CHOSEN\n"
+	      "eth0    - (nobody) no        -   2 -\n"
+	      "eth1    - (nobody) no        -   2 -\n",
+	      dead);
+	kernel.refusal = ENOTCONN;
+	kernel.busy = 1000000;
+	kernel.message = "Why not";
+	gives("path discover 192.0.2.1 dev lo evs 2", 1, "", "rocepath: lo: Why not\n");
+	kernel.message = NULL;
+	kernel.refusal = EBUSY;
+	gives("path discover 192.0.2.1 dev lo evs 2", 1, "",
+	      "rocepath: lo: Device or resource busy\n");
+	kernel.fabric = false;
+	gives("path discover 192.0.2.1 dev lo", 1, "",
+	      "rocepath: lo has no port that is up; see: rocepath port show dev lo\n");
 }
 
 static void test_refusals(void **state)
@@ -492,6 +927,15 @@ static void test_monitor(void **state)
 	gives("-j monitor dev lo", 1,
 	      "{\"type\":\"peer-lost\",\"device_ifindex\":1,\"device\":\"lo\",\"peer\":\"fd00::1\",\"reason\":\"its hellos stopped\",\"time_ns\":86400000000123456}\n",
 	      end);
+	kernel.event = ROCEPATH_EVENT_PATH_DOWN;
+	gives("monitor", 1,
+	      "1972-09-27 00:00:00.000 lo path eth0/3 to fd00::1 down: silent, found after 2.94ms\n",
+	      end);
+	gives("-j monitor", 1,
+	      "{\"type\":\"path-down\",\"device_ifindex\":1,\"device\":\"lo\",\"port\":\"eth0\",\"peer\":\"fd00::1\",\"reason\":\"silent\",\"time_ns\":86400000000123456,\"ev\":3,\"took_us\":2937}\n",
+	      end);
+	kernel.event = ROCEPATH_EVENT_HOP;
+	gives("monitor", 1, "", end);
 }
 
 static void test_missing_interface(void **state)
@@ -561,10 +1005,13 @@ static void test_hostile(void **state)
 	static const char *const lines[] = {
 		"", "-j", "device show", "-j device show", "device show lo", "-j device show lo",
 		"device set lo evs 3", "port show", "-j port show", "port show dev lo",
-		"peer show", "-j peer show", "path show", "-j path show", "flow show",
-		"-j flow show", "key show", "-j key show", "class show", "-j class show",
+		"peer show", "-j peer show", "path show", "-j path show",
+		"path show peer 10.0.0.2", "flow show", "-j flow show", "key show", "-j key show",
+		"class show", "-j class show",
 		"stats show", "-j stats show", "stats show lo", "key del dev lo id 1",
-		"class set dev lo id 3 scheduler flow",
+		"class set dev lo id 3 scheduler flow", "top -1", "-j top",
+		"path discover 10.0.0.2 dev lo evs 2 hops 2",
+		"-j path discover 10.0.0.2 dev lo evs 2 hops 2",
 	};
 	unsigned int done = 0;
 
@@ -615,6 +1062,12 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(test_show, reset),
 		cmocka_unit_test_setup(test_show_json, reset),
+		cmocka_unit_test_setup(test_paths, reset),
+		cmocka_unit_test_setup(test_set, reset),
+		cmocka_unit_test_setup(test_top, reset),
+		cmocka_unit_test_setup(test_discover, reset),
+		cmocka_unit_test_setup(test_discover_json, reset),
+		cmocka_unit_test_setup(test_discover_silence, reset),
 		cmocka_unit_test_setup(test_refusals, reset),
 		cmocka_unit_test_setup(test_interrupted, reset),
 		cmocka_unit_test_setup(test_monitor, reset),

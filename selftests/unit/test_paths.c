@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The table of paths: shares and interleaving against exact quotas (in floating
- * point, as the kernel may not), buckets against what must not move.
+ * The table of ports: shares of buckets against exact quotas (in floating point, as
+ * the kernel may not) and against what must not move; source ports and flow labels.
  */
 /* SOURCES: kmod/core/paths.c */
 #include <math.h>
@@ -52,75 +52,21 @@ static u32 up_weight(const struct config *c)
 	return sum;
 }
 
-/* the naive way: does a turn of @slots give each port an exact share? */
-static bool divides(const struct config *c, u32 slots)
-{
-	u32 i, sum = up_weight(c);
-
-	for (i = 0; i < ROCEPATH_PORTS_MAX; i++)
-		if (is_up(c, i) && c->port[i].weight * slots % sum)
-			return false;
-	return true;
-}
-
-static u32 model_slots(const struct config *c)
-{
-	u32 slots = 1;
-
-	if (!up_weight(c))
-		return 0;
-	while (slots < RP_PATHS_SLOTS && !divides(c, slots))
-		slots++;
-	return slots;
-}
-
 static void check_shares(const struct config *c, const struct rp_paths *p)
 {
 	u32 i, up = 0, total = 0, sum = up_weight(c);
-	bool all_above_one = true;
 
-	for (i = 0; i < ROCEPATH_PORTS_MAX; i++)
-		all_above_one &= !is_up(c, i) || c->port[i].weight * p->slots >= sum;
 	for (i = 0; i < ROCEPATH_PORTS_MAX; i++) {
-		double quota = is_up(c, i) ? (double)c->port[i].weight * p->slots / sum : 0;
+		double due = is_up(c, i) ? 1e6 * c->port[i].weight / sum : 0;
+		u32 share = rp_paths_share(p, i, 1000000);
 
 		up += is_up(c, i);
-		total += p->share[i];
-		require(is_up(c, i) ? p->share[i] >= 1 : !p->share[i], "port %u has %u slots", i,
-			p->share[i]);
-		/* what small ports get in any case, the others give, together less than one each */
-		require(fabs(p->share[i] - quota) < (all_above_one ? 1 : ROCEPATH_PORTS_MAX),
-			"port %u has %u slots, %f are due", i, p->share[i], quota);
-		require(!divides(c, p->slots) || fabs(p->share[i] - quota) < 0.001, "not exact");
+		total += share;
+		require(fabs(share - due) < 1, "port %u: %u of %f millionths", i, share, due);
 		require(!c->port[i].weight || p->evs[i] == c->port[i].evs, "EVs");
 	}
-	require(total == p->slots && up == p->ports_up, "%u slots shared out of %u, %u ports",
-		total, p->slots, up);
-	require(p->slots == model_slots(c), "%u slots, not %u", p->slots, model_slots(c));
-}
-
-/* After any number of slots each port had what is due to it, but for little. */
-static void check_interleaving(const struct rp_paths *p)
-{
-	u32 count[ROCEPATH_PORTS_MAX] = { 0 }, pos, i;
-
-	for (pos = 0; pos < p->slots; pos++) {
-		u32 port = p->slot[pos].port;
-
-		require(port < ROCEPATH_PORTS_MAX && p->share[port],
-			"slot of a port that is not up");
-		require(p->slot[pos].nth == count[port], "slot %u is the %uth of port %u", pos,
-			count[port], port);
-		count[port]++;
-		for (i = 0; i < ROCEPATH_PORTS_MAX; i++) {
-			double due = (double)p->share[i] * (pos + 1) / p->slots;
-
-			require(count[i] - due < 1 && due - count[i] < 2,
-				"port %u: %u of %f after %u slots", i, count[i], due, pos + 1);
-		}
-	}
-	for (i = 0; i < ROCEPATH_PORTS_MAX; i++)
-		require(count[i] == p->share[i], "port %u has not its share", i);
+	require(up == p->ports_up, "%u ports up", p->ports_up);
+	require(up ? total > 1000000 - up : !total, "%u millionths", total);
 }
 
 static u32 bucket_count(const struct rp_paths *p, u32 port)
@@ -161,13 +107,9 @@ static void random_weights(void **state)
 		struct config c = random_config();
 
 		rp_paths_build(&p, c.port);
-		if (!up_weight(&c)) {
-			require(!p.ports_up && !p.slots, "paths out of nothing");
-			continue;
-		}
 		check_shares(&c, &p);
-		check_interleaving(&p);
-		check_buckets(&c, &p);
+		if (up_weight(&c))
+			check_buckets(&c, &p);
 	}
 }
 
@@ -175,52 +117,30 @@ static void known_tables(void **state)
 {
 	struct config c = { 0 };
 	struct rp_paths p;
-	u32 i;
 
 	rp_paths_build(&p, c.port);
 	assert_int_equal(p.ports_up, 0);
-	assert_int_equal(p.slots, 0);
+	assert_int_equal(rp_paths_share(&p, 5, 1000), 0);
 
 	set_port(&c, 5, 200, true);
 	rp_paths_build(&p, c.port);
-	assert_int_equal(p.slots, 1);
-	assert_int_equal(p.slot[0].port, 5);
+	assert_int_equal(rp_paths_share(&p, 5, 1000), 1000);
 	assert_int_equal(bucket_count(&p, 5), RP_PATHS_BUCKETS);
 
-	/* 400, 100 and 100 Gbit/s in units of 4: four, one, one, spread out */
+	/* 400, 100 and 100 Gbit/s in units of 4 */
 	set_port(&c, 5, 100, true);
 	set_port(&c, 6, 25, true);
 	set_port(&c, 31, 25, true);
 	rp_paths_build(&p, c.port);
-	assert_int_equal(p.slots, 6);
-	assert_int_equal(p.share[5], 4);
-	assert_int_equal(p.share[6], 1);
-	for (i = 0; i < 6; i++)
-		if (p.slot[i].port != 5)
-			assert_int_equal(p.slot[(i + 1) % 6].port, 5);
+	assert_int_equal(rp_paths_share(&p, 5, 1000), 666);
+	assert_int_equal(rp_paths_share(&p, 6, 1000), 166);
 
 	c.port[5].up = false;
 	rp_paths_build(&p, c.port);
-	assert_int_equal(p.slots, 2);
 	assert_int_equal(p.ports_up, 2);
+	assert_int_equal(rp_paths_share(&p, 5, 1000), 0);
+	assert_int_equal(rp_paths_share(&p, 6, 1000), 500);
 	assert_in_range(bucket_count(&p, 6), RP_PATHS_BUCKETS / 2 - 1, RP_PATHS_BUCKETS / 2 + 1);
-}
-
-/* The greatest port beside 31 smallest: all have a slot, and the greatest has what is left. */
-static void smallest_have_a_slot(void **state)
-{
-	struct config c = { 0 };
-	struct rp_paths p;
-	u32 i;
-
-	for (i = 0; i < ROCEPATH_PORTS_MAX; i++)
-		set_port(&c, i, i ? 1 : ROCEPATH_WEIGHT_MAX, true);
-	rp_paths_build(&p, c.port);
-	assert_int_equal(p.slots, RP_PATHS_SLOTS);
-	for (i = 1; i < ROCEPATH_PORTS_MAX; i++)
-		assert_int_equal(p.share[i], 1);
-	assert_int_equal(p.share[0], RP_PATHS_SLOTS - 31);
-	check_interleaving(&p);
 }
 
 /*
@@ -284,23 +204,6 @@ static void few_move_for_another_port(void **state)
 	}
 }
 
-/* n % evs without a division, wherever it could go wrong */
-static void ev_is_the_remainder(void **state)
-{
-	struct config c = { 0 };
-	struct rp_paths p;
-	u32 evs, n;
-
-	c.port[3] = (struct rp_paths_port){ .weight = 1, .up = true };
-	for (evs = 1; evs <= ROCEPATH_EVS_MAX; evs++) {
-		c.port[3].evs = evs;
-		rp_paths_build(&p, c.port);
-		for (n = 0; n < 1 << 24;
-		     n += n < 1 << 16 || n > (1 << 24) - 4096 ? 1 : rnd_range(1, 4096))
-			require(rp_paths_ev(&p, 3, n) == n % evs, "%u %% %u", n, evs);
-	}
-}
-
 static void ports_and_labels_are_distinct(void **state)
 {
 	static bool sport[0x10000], label[1 << 20];
@@ -318,6 +221,32 @@ static void ports_and_labels_are_distinct(void **state)
 			label[l] = true;
 		}
 	}
+}
+
+/* Each path comes back from what it is written as, and nothing else is a path. */
+static void paths_come_back(void **state)
+{
+	u32 entropy, sports = 0, labels = 0;
+	struct rp_path path;
+
+	for (entropy = 0; entropy < 0x10000; entropy++) {
+		if (!rp_path_of_sport(entropy, &path))
+			continue;
+		sports++;
+		require(path.port < ROCEPATH_PORTS_MAX && rp_path_sport(path) == entropy,
+			"source port %u is not that of port %u, EV %u", entropy, path.port,
+			path.ev);
+	}
+	for (entropy = 0; entropy < 1 << 20; entropy++) {
+		if (!rp_path_of_flowlabel(entropy, &path))
+			continue;
+		labels++;
+		require(path.port < ROCEPATH_PORTS_MAX && rp_path_flowlabel(path) == entropy,
+			"flow label %u is not that of port %u, EV %u", entropy, path.port,
+			path.ev);
+	}
+	assert_int_equal(sports, ROCEPATH_PORTS_MAX * ROCEPATH_EVS_MAX);
+	assert_int_equal(labels, ROCEPATH_PORTS_MAX * ROCEPATH_EVS_MAX);
 }
 
 /* XOR of all groups of @bits in @x */
@@ -380,12 +309,11 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(known_tables),
-		cmocka_unit_test(smallest_have_a_slot),
 		cmocka_unit_test(random_weights),
 		cmocka_unit_test(failures_move_only_their_own),
 		cmocka_unit_test(few_move_for_another_port),
-		cmocka_unit_test(ev_is_the_remainder),
 		cmocka_unit_test(ports_and_labels_are_distinct),
+		cmocka_unit_test(paths_come_back),
 		cmocka_unit_test(few_bits_differ),
 	};
 

@@ -106,6 +106,23 @@ static void each_opcode(void **state)
 	}
 }
 
+/* Of BTH byte 4 one bit is the mark of a repair; none of them is the QPN's. */
+static void each_flag(void **state)
+{
+	struct packet p = { .qpn = 0xabcdef, .len = 64 };
+	struct rp_roce r;
+	u32 i, size;
+
+	for (i = 0; i < 2 * 256; i++) {
+		p.ipv6 = i / 256;
+		size = packet_make(packet, &p);
+		packet[(p.ipv6 ? 48 : 28) + RP_BTH_FLAGS] = i % 256;
+		assert_int_equal(parse_exact(size, size, &r), RP_ROCE_OK);
+		assert_int_equal(r.repair, i & RP_BTH_REPAIR);
+		assert_int_equal(r.qpn, 0xabcdef);
+	}
+}
+
 static void management_is_datagram(void **state)
 {
 	struct packet p = { .qpn = RP_QPN_GSI, .len = 28 };
@@ -322,6 +339,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(each_opcode),
+		cmocka_unit_test(each_flag),
 		cmocka_unit_test(management_is_datagram),
 		cmocka_unit_test(each_syndrome),
 		cmocka_unit_test(read_and_its_span),

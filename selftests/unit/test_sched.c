@@ -1,13 +1,27 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Schedulers: what a flow, and what its packets get, while ports come and go. */
-/* SOURCES: kmod/core/sched.c kmod/core/paths.c */
+/* Schedulers: what a flow, and what its packets get, while ports and paths come and go. */
+/* SOURCES: kmod/core/sched.c kmod/core/pathset.c kmod/core/health.c kmod/core/holddown.c */
+/* SOURCES: kmod/core/paths.c kmod/core/adapt.c */
 #include <math.h>
 
 #include "unit.h"
 #include "sched.h"
 
+#define US 1000ull
+
+static const struct rp_sched_ops *const all[] = {
+	&rp_sched_flow_ops,
+	&rp_sched_flowlet_ops,
+	&rp_sched_spray_ops,
+	&rp_sched_adaptive_ops,
+};
+
+static const struct rp_health_knobs knobs = { .interval_ns = 1000 * US };
+
 static struct rp_paths_port ports[ROCEPATH_PORTS_MAX];
 static struct rp_paths paths;
+static struct rp_pathset *set;
+static u64 now = 1000000 * US;
 
 static void no_ports(void)
 {
@@ -19,7 +33,24 @@ static void add_port(u32 i, u16 weight, u16 evs)
 	ports[i] = (struct rp_paths_port){ .weight = weight, .evs = evs, .up = true };
 }
 
-static void random_ports(void)
+static void lay_out(void)
+{
+	free(set);
+	set = rp_pathset_init(calloc(1, rp_pathset_size(rp_pathset_count(ports))), ports, NULL,
+			      NULL, now);
+}
+
+static void lay_out_evenly(u32 n_ports, u32 n_evs)
+{
+	u32 i;
+
+	no_ports();
+	for (i = 0; i < n_ports; i++)
+		add_port(i, 1, n_evs);
+	lay_out();
+}
+
+static void random_paths(void)
 {
 	u32 i, n = rnd_range(1, 8);
 
@@ -27,63 +58,66 @@ static void random_ports(void)
 	for (i = 0; i < n; i++) {
 		u32 at = rnd_below(ROCEPATH_PORTS_MAX);
 
-		add_port(at, rnd() % 2 ? 1 : rnd_range(1, ROCEPATH_WEIGHT_MAX),
-			 rnd_range(1, ROCEPATH_EVS_MAX));
+		add_port(at, rnd() % 2 ? 1 : rnd_range(1, ROCEPATH_WEIGHT_MAX), rnd_range(1, 64));
 		ports[at].up = rnd() % 4;
 	}
-	rp_paths_build(&paths, ports);
+	lay_out();
+	for (i = 0; i < set->n; i++) {
+		set->entry[i].factor = rnd_range(1, RP_PATH_WEIGHT_MAX);
+		rp_pathset_publish(set, i);
+	}
 }
 
-static struct rp_sched_flow new_flow(const struct rp_sched_ops *ops)
+static void set_state(u16 index, enum rocepath_path_state state)
 {
-	struct rp_sched_flow f = { .hash = rnd() };
+	set->entry[index].health.state = state;
+	rp_pathset_publish(set, index);
+}
 
-	if (ops->init)
-		ops->init(&f);
+static struct rp_sched_flow new_flow(void)
+{
+	struct rp_sched_flow f;
+
+	rp_sched_start(&f, rnd());
 	return f;
 }
 
-static struct rp_path pick(const struct rp_sched_ops *ops, struct rp_sched_flow *f)
+static u16 pick(const struct rp_sched_ops *ops, struct rp_sched_flow *f)
 {
-	struct rp_path path = ops->pick(&paths, f, 1024, 0);
+	u16 index = ops->pick(set, f, 1024, now);
 
-	require(path.port < ROCEPATH_PORTS_MAX && ports[path.port].weight && ports[path.port].up,
-		"%s picked port %u, which is not up", ops->name, path.port);
-	require(path.ev < ports[path.port].evs, "%s picked EV %u of %u", ops->name, path.ev,
-		ports[path.port].evs);
-	return path;
+	require(set->usable ? index < set->n && rp_pathset_usable(set, index) :
+			      index == RP_PATHSET_NONE,
+		"%s picked %u", ops->name, index);
+	return index;
 }
 
 static void found_by_name(void **state)
 {
-	assert_ptr_equal(rp_sched_find("flow"), &rp_sched_flow_ops);
-	assert_ptr_equal(rp_sched_find("spray"), &rp_sched_spray_ops);
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(all); i++) {
+		assert_ptr_equal(rp_sched_find(all[i]->name), all[i]);
+		assert_int_equal(all[i]->sprays, i > 0);
+	}
 	assert_null(rp_sched_find("spra"));
 	assert_null(rp_sched_find(""));
-	assert_false(rp_sched_flow_ops.sprays);
-	assert_true(rp_sched_spray_ops.sprays);
 }
 
-/* Tables change under flows that know only the one before. */
-static void any_table_any_flow(void **state)
+/* Paths change under flows that know only those before, and flows change their scheduler. */
+static void any_paths_any_flow(void **state)
 {
-	struct rp_sched_flow flow[2][8];
+	struct rp_sched_flow flow[8];
 	u32 round, i, k;
 
-	for (i = 0; i < 8; i++) {
-		flow[0][i] = new_flow(&rp_sched_flow_ops);
-		flow[1][i] = new_flow(&rp_sched_spray_ops);
-	}
+	for (i = 0; i < 8; i++)
+		flow[i] = new_flow();
 	for (round = 0; round < ROUNDS(20000); round++) {
-		random_ports();
-		if (!paths.ports_up)
-			continue;
+		random_paths();
 		for (k = rnd_below(300); k; k--) {
-			pick(&rp_sched_flow_ops, &flow[0][k % 8]);
-			pick(&rp_sched_spray_ops, &flow[1][k % 8]);
+			now += rnd_below(16) ? 1 : 1000 * US;
+			pick(all[rnd_below(ARRAY_SIZE(all))], &flow[k % 8]);
 		}
-		/* as after many packets */
-		flow[1][rnd_below(8)].turn = rnd() | 0xff00;
 	}
 }
 
@@ -92,55 +126,42 @@ static void one_path_per_flow(void **state)
 	u32 round, k;
 
 	for (round = 0; round < ROUNDS(2000); round++) {
-		struct rp_sched_flow f = new_flow(&rp_sched_flow_ops);
-		struct rp_path first;
+		struct rp_sched_flow f = new_flow();
+		u16 first;
 
-		random_ports();
-		if (!paths.ports_up)
-			continue;
+		random_paths();
 		first = pick(&rp_sched_flow_ops, &f);
-		for (k = 0; k < 16; k++) {
-			struct rp_path path = pick(&rp_sched_flow_ops, &f);
-
-			require(path.port == first.port && path.ev == first.ev, "the flow moved");
-		}
+		for (k = 0; k < 16; k++)
+			require(pick(&rp_sched_flow_ops, &f) == first, "the flow moved");
 	}
 }
 
 /*
- * The port fails, the flow goes to another one; it comes back, so does the flow;
+ * The path fails, the flow goes to another one; it comes back, so does the flow;
  * others do not matter.
  */
 static void flow_fails_over_and_back(void **state)
 {
-	struct rp_sched_flow f = new_flow(&rp_sched_flow_ops);
-	struct rp_path home, away;
-	u32 i;
+	struct rp_sched_flow f = new_flow();
+	u16 home, i;
 
-	no_ports();
-	for (i = 0; i < 4; i++)
-		add_port(i, 1, 16);
-	rp_paths_build(&paths, ports);
+	lay_out_evenly(4, 4);
 	home = pick(&rp_sched_flow_ops, &f);
-	for (i = 0; i < 4; i++) {
-		ports[i].up = false;
-		rp_paths_build(&paths, ports);
-		away = pick(&rp_sched_flow_ops, &f);
-		assert_int_equal(away.port == home.port, i != home.port);
-		ports[i].up = true;
-		rp_paths_build(&paths, ports);
-		away = pick(&rp_sched_flow_ops, &f);
-		assert_int_equal(away.port, home.port);
-		assert_int_equal(away.ev, home.ev);
+	for (i = 0; i < set->n; i++) {
+		set_state(i, ROCEPATH_PATH_SUSPECT);
+		assert_int_equal(pick(&rp_sched_flow_ops, &f) == home, i != home);
+		set_state(i, ROCEPATH_PATH_UP);
+		assert_int_equal(pick(&rp_sched_flow_ops, &f), home);
 	}
 }
 
-/* Many flows: over ports by weight to within 5 %, over the EVs of a port evenly. */
-static void many_flows_are_even(void **state)
+/* A peer without paths of its own: ports by weight to within 5 %, the EVs of a port evenly. */
+static void pinned_by_port(void **state)
 {
 	static const u16 weight[] = { 100, 100, 50, 25 };
 	static u32 count[4][256];
 	u32 i, ev, n = ROUNDS(1000000);
+	struct rp_path home, away;
 	double sum, due;
 
 	no_ports();
@@ -163,74 +184,43 @@ static void many_flows_are_even(void **state)
 				"port %u, EV %u: %u, not %.0f", i, ev, count[i][ev], due);
 		}
 	}
-}
-
-/* From anywhere in a turn on, a turn gives each port its exact share. */
-static void each_turn_is_exact(void **state)
-{
-	u32 round, i;
-
-	for (round = 0; round < ROUNDS(5000); round++) {
-		struct rp_sched_flow f = new_flow(&rp_sched_spray_ops);
-		u32 count[ROCEPATH_PORTS_MAX] = { 0 };
-
-		random_ports();
-		if (!paths.ports_up)
-			continue;
-		for (i = 0; i < paths.slots; i++)
-			count[pick(&rp_sched_spray_ops, &f).port]++;
-		for (i = 0; i < ROCEPATH_PORTS_MAX; i++)
-			require(count[i] == paths.share[i], "port %u: %u of %u", i, count[i],
-				paths.share[i]);
+	home = rp_sched_pin(&paths, 4711);
+	for (i = 0; i < 4; i++) {
+		ports[i].up = false;
+		rp_paths_build(&paths, ports);
+		away = rp_sched_pin(&paths, 4711);
+		assert_int_equal(away.port == home.port, i != home.port);
+		ports[i].up = true;
+		rp_paths_build(&paths, ports);
+		away = rp_sched_pin(&paths, 4711);
+		assert_int_equal(away.port, home.port);
+		assert_int_equal(away.ev, home.ev);
 	}
 }
 
-/*
- * A port's packets go through its EVs one after the other; none is left out, none used
- * twice before all were.
- */
-static void all_evs_in_their_turn(void **state)
+/* From anywhere in a turn on, over all turns each path gets exactly what is due to it. */
+static void all_turns_are_exact(void **state)
 {
-	u32 round, i;
+	u32 round, i, k, sum;
 
 	for (round = 0; round < ROUNDS(300); round++) {
-		struct rp_sched_flow f = new_flow(&rp_sched_spray_ops);
-		s32 last[ROCEPATH_PORTS_MAX];
+		const u16 *weight;
 
-		random_ports();
-		if (!paths.ports_up)
-			continue;
-		f.turn &= 0x3fff; /* it wraps elsewhere */
-		memset(last, -1, sizeof(last));
-		for (i = 0; i < 20000; i++) {
-			struct rp_path path = pick(&rp_sched_spray_ops, &f);
-			s32 before = last[path.port];
+		random_paths();
+		for (k = 2; k < 4; k++) {
+			struct rp_sched_flow f = new_flow();
+			u32 count[RP_PATHSET_MAX] = { 0 };
 
-			require(before < 0 || path.ev == (before + 1) % ports[path.port].evs,
-				"port %u: EV %u after %d", path.port, path.ev, before);
-			last[path.port] = path.ev;
+			weight = k == 2 ? set->weight : set->adaptive;
+			for (sum = 0, i = 0; i < set->n; i++)
+				sum += weight[i];
+			for (i = 0; i < sum; i++)
+				count[pick(all[k], &f)]++;
+			for (i = 0; i < set->n; i++)
+				require(count[i] == weight[i], "%s: path %u: %u of %u",
+					all[k]->name, i, count[i], weight[i]);
 		}
 	}
-}
-
-/* The counter of turns wraps: the EVs are one step out of turn then, once in 65,536 turns. */
-static void turns_wrap(void **state)
-{
-	struct rp_sched_flow f = { 0 };
-	u32 count[2][7] = { 0 }, i, ev, n = 1 << 20;
-
-	no_ports();
-	add_port(0, 1, 7);
-	add_port(1, 1, 7);
-	rp_paths_build(&paths, ports);
-	for (i = 0; i < n; i++) {
-		struct rp_path path = pick(&rp_sched_spray_ops, &f);
-
-		count[path.port][path.ev]++;
-	}
-	for (i = 0; i < 2; i++)
-		for (ev = 0; ev < 7; ev++)
-			assert_in_range(count[i][ev], n / 14 - 20, n / 14 + 20);
 }
 
 /*
@@ -241,40 +231,96 @@ static void short_flows_are_even(void **state)
 {
 	u32 count[4] = { 0 }, own[4], i, k, n = 200000;
 
-	no_ports();
-	for (i = 0; i < 4; i++)
-		add_port(i, 100, 16);
-	rp_paths_build(&paths, ports);
+	lay_out_evenly(4, 16);
 	for (i = 0; i < n; i++) {
-		struct rp_sched_flow f = new_flow(&rp_sched_spray_ops);
+		struct rp_sched_flow f = new_flow();
 
-		count[pick(&rp_sched_spray_ops, &f).port]++;
+		count[set->entry[pick(&rp_sched_spray_ops, &f)].path.port]++;
 	}
 	for (i = 0; i < 4; i++)
 		assert_in_range(count[i], n / 4 * 0.95, n / 4 * 1.05);
 	for (i = 0; i < 64; i++) {
-		struct rp_sched_flow f = new_flow(&rp_sched_spray_ops);
+		struct rp_sched_flow f = new_flow();
 
 		memset(own, 0, sizeof(own));
 		for (k = 0; k < 100; k++)
-			own[pick(&rp_sched_spray_ops, &f).port]++;
+			own[set->entry[pick(&rp_sched_spray_ops, &f)].path.port]++;
 		for (k = 0; k < 4; k++)
 			assert_int_equal(own[k], 25);
 	}
 }
 
+/* As long as it does not pause it stays; then it goes on, by weight. */
+static void flowlets_stay_together(void **state)
+{
+	struct rp_sched_flow f = new_flow();
+	u32 count[8] = { 0 }, i, k;
+	u16 index, moved = 0;
+
+	lay_out_evenly(2, 4);
+	set->entry[3].factor = 64;
+	rp_pathset_publish(set, 3);
+	for (i = 0; i < 2900; i++) {
+		index = pick(&rp_sched_flowlet_ops, &f);
+		count[index]++;
+		for (k = 0; k < 10; k++) {
+			now += RP_SCHED_FLOWLET_GAP_NS;
+			assert_int_equal(pick(&rp_sched_flowlet_ops, &f), index);
+		}
+		now += RP_SCHED_FLOWLET_GAP_NS + 1;
+	}
+	for (i = 0; i < 8; i++)
+		assert_in_range(count[i], i == 3 ? 95 : 395, i == 3 ? 105 : 405);
+
+	/* its path fails: it moves at once, and then stays there */
+	index = pick(&rp_sched_flowlet_ops, &f);
+	set_state(index, ROCEPATH_PATH_DOWN);
+	moved = pick(&rp_sched_flowlet_ops, &f);
+	assert_int_not_equal(moved, index);
+	set_state(index, ROCEPATH_PATH_UP);
+	assert_int_equal(pick(&rp_sched_flowlet_ops, &f), moved);
+}
+
+/* A report reaches the scheduler that wants it, whichever the device uses. */
+static void feedback_is_for_all(void **state)
+{
+	u32 i, k;
+
+	lay_out_evenly(4, 1);
+	for (k = 0; k < 20; k++) {
+		now += knobs.interval_ns;
+		for (i = 0; i < 4; i++) {
+			set->entry[i].received += 1000;
+			set->entry[i].health.arrived_ns = now - 1;
+			set->entry[i].health.late_us = i == 2 ? 5000 : 0;
+		}
+		rp_sched_feedback(set, &knobs, now);
+	}
+	assert_true(set->adaptive[2] < RP_PATH_WEIGHT_MAX);
+	assert_int_equal(set->weight[2], RP_PATH_WEIGHT_MAX);
+	for (i = 0; i < 4; i++)
+		assert_true(i == 2 || set->adaptive[i] == RP_PATH_WEIGHT_MAX);
+}
+
+static int teardown(void **state)
+{
+	free(set);
+	set = NULL;
+	return 0;
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(found_by_name),
-		cmocka_unit_test(any_table_any_flow),
-		cmocka_unit_test(one_path_per_flow),
-		cmocka_unit_test(flow_fails_over_and_back),
-		cmocka_unit_test(many_flows_are_even),
-		cmocka_unit_test(each_turn_is_exact),
-		cmocka_unit_test(all_evs_in_their_turn),
-		cmocka_unit_test(turns_wrap),
-		cmocka_unit_test(short_flows_are_even),
+		cmocka_unit_test_teardown(found_by_name, teardown),
+		cmocka_unit_test_teardown(any_paths_any_flow, teardown),
+		cmocka_unit_test_teardown(one_path_per_flow, teardown),
+		cmocka_unit_test_teardown(flow_fails_over_and_back, teardown),
+		cmocka_unit_test_teardown(pinned_by_port, teardown),
+		cmocka_unit_test_teardown(all_turns_are_exact, teardown),
+		cmocka_unit_test_teardown(short_flows_are_even, teardown),
+		cmocka_unit_test_teardown(flowlets_stay_together, teardown),
+		cmocka_unit_test_teardown(feedback_is_for_all, teardown),
 	};
 
 	return unit_run(tests);

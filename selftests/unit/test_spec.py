@@ -17,6 +17,7 @@ import yaml
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 UAPI = 'include/uapi/linux/rocepath.h'
 SPEC = 'include/uapi/linux/rocepath.yaml'
+SIZES = {'sizeof(__be32)': '4', 'sizeof(struct in6_addr)': '16'}
 LIMITS = {'u8': 0xff, 'u32': 0xffffffff, 'u64': 0xffffffffffffffff}
 
 
@@ -46,7 +47,8 @@ class Header:
         self.comments = {}
         for name, body in re.findall(r'enum rocepath_(\w+) \{(.*?)\n\};', text, re.S):
             self.enums[name] = self._members(body)
-            self.comments[name] = dict(re.findall(r'(\w+)(?: = [^,]*)?,\s*/\* (.*?) \*/', body))
+            self.comments[name] = dict(re.findall(r'(\w+)(?: = [^,]*)?,\s*/\* (.*?)\s\*/', body,
+                                                  re.S))
 
     @staticmethod
     def _members(body):
@@ -67,6 +69,8 @@ class Header:
                      USEC_PER_SEC=1000000)
         for members in self.enums.values():
             names.update(members)
+        for text, size in SIZES.items():
+            expression = expression.replace(text, size)
         expression = re.sub(r'\b(0x[0-9a-fA-F]+|\d+)[uU]?[lL]*\b', r'\1', expression)
         expression = re.sub(r'\b[A-Z]\w+\b', lambda m: str(names[m[0]]), expression)
         if not re.fullmatch(r'[0-9a-fx+\-*<>() ]+', expression):
@@ -179,7 +183,7 @@ def comment_of(attr):
     """What the header's comment must begin with."""
     if attr['type'] == 'nest':
         return 'nest of a_' + attr['nested-attributes']
-    if attr['type'] == 'binary':
+    if 'exact-len' in attr.get('checks', {}):
         return '%d bytes' % SPECIFIED.length(attr)
     return attr['type']
 
@@ -269,18 +273,23 @@ def test_kernel_operations():
 
 
 WIRES = {'NUMBER': None, 'NAMED': 'u32', 'STRING': 'string', 'ADDRESS': 'binary',
-         'NESTED': 'nest', 'STATS': 'nest'}
+         'NESTED': 'nest', 'STATS': 'nest', 'RATIO': None}
+WRITTEN_ONLY = {'KEY_SECRET', 'PATH_EVS', 'PATH_HOPS', 'PATH_COOKIE'}
+# what is not simply the value of a keyword, and where it is made
+MADE_IN = {'PORT_VIA6': 'port.c', 'PATH_EV': 'hops.c', 'PATH_HOPS': 'hops.c', 'PATH_COOKIE': 'hops.c'}
 
 
 def test_tool_reads():
-    """The tool reads each attribute, of its type; nothing is left out but secrets."""
+    """The tool reads each attribute, of its type, but for those that the kernel never sends."""
     found = {}
     for macro, name, rest in re.findall(
-            r'\b(NUMBER|NAMED|STRING|ADDRESS|NESTED|STATS)\(ROCEPATH_A_(\w+)(.*?)\),', plain(read('user/sets.c'))):
+            r'\b(NUMBER|NAMED|STRING|ADDRESS|NESTED|STATS|RATIO)\(ROCEPATH_A_(\w+)(.*?)\),',
+            plain(read('user/sets.c'))):
         found[name] = WIRES[macro] or rest.split(',')[1].strip().lower()
     wanted = {upper(s, a['name']): a['type'] for s, attrs in SPECIFIED.sets.items()
               for a in attrs.values() if a['type'] != 'pad'}
-    del wanted['KEY_SECRET'], wanted['STATS_STAT']
+    for name in WRITTEN_ONLY | {'STATS_STAT'}:
+        del wanted[name]
     equal(found, wanted, 'what the tool reads')
 
 
@@ -315,7 +324,7 @@ def test_tool_writes():
     for name, body in keywords():
         seen.add(name)
         attr = attrs[name]
-        if attr['type'] not in LIMITS or 'RP_ARG_DEVICE' in body:
+        if attr['type'] not in LIMITS or re.search('RP_ARG_(DEVICE|PORT)', body):
             continue
         ends = dict(re.findall(r'\.(min|max) = ([^,}]+)', body))
         most = ends.get('max', '0').strip()
@@ -324,9 +333,12 @@ def test_tool_writes():
             most = SPECIFIED.bounds(attr)[1]
         equal((HEADER.number(ends.get('min', '0').strip()), most), SPECIFIED.bounds(attr),
               'bounds of the keyword of ' + name)
+    for name, file in MADE_IN.items():
+        if 'ROCEPATH_A_%s,' % name not in read('user/' + file):
+            raise AssertionError('user/%s does not set %s' % (file, name))
     for name in SPECIFIED.sets:
         for attr in SPECIFIED.requested(name) - {'ifindex', 'device'}:
-            if upper(name, attr) not in seen:
+            if upper(name, attr) not in seen | set(MADE_IN):
                 raise AssertionError('no keyword sets ' + upper(name, attr))
 
 

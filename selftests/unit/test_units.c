@@ -46,6 +46,9 @@ static void test_unit_parse(void **state)
 	parses(RP_UNIT_RATE, "40Gbit", 5000000000);
 	parses(RP_UNIT_RATE, "1.6Tbit", 200000000000);
 	parses(RP_UNIT_RATE, "8bit", 1);
+	parses(RP_UNIT_PPM, "0.5%", 5000);
+	parses(RP_UNIT_PPM, "100%", 1000000);
+	parses(RP_UNIT_PPM, "0.0001%", 1);
 }
 
 static void test_unit_refuse(void **state)
@@ -70,6 +73,9 @@ static void test_unit_refuse(void **state)
 	refuses(RP_UNIT_BYTES, "0.3KiB", "whole number of bytes");
 	refuses(RP_UNIT_US, "99999999999999999999s", "no quantity");
 	refuses(RP_UNIT_US, "99999999999s", "too large");
+	refuses(RP_UNIT_PPM, "0.5", "write 0.5%");
+	refuses(RP_UNIT_PPM, "x%", "such as 3%");
+	refuses(RP_UNIT_PPM, "0.00001%", "whole number of millionths");
 	refuses(RP_UNIT_BYTES, "18446744073709551615KiB", "too large");
 	refuses(RP_UNIT_US, "0.0000000001s", "no quantity");
 	refuses(RP_UNIT_RATE, "40", "write 40Mbit, 40Gbit or 40Tbit");
@@ -106,17 +112,20 @@ static void test_unit_print(void **state)
 	prints(RP_UNIT_BYTES, 1025, "1025B");
 	prints(RP_UNIT_BYTES, 1536 << 10, "1.5MiB");
 	prints(RP_UNIT_BYTES, 16 << 20, "16MiB");
+	prints(RP_UNIT_PPM, 0, "0%");
+	prints(RP_UNIT_PPM, 5000, "0.5%");
+	prints(RP_UNIT_PPM, 1000000, "100%");
 }
 
 /* what is printed parses again, to the same number */
 static void test_unit_round_trip(void **state)
 {
 	static const enum rp_unit units[] = {
-		RP_UNIT_US, RP_UNIT_MS, RP_UNIT_BYTES, RP_UNIT_RATE,
+		RP_UNIT_US, RP_UNIT_MS, RP_UNIT_BYTES, RP_UNIT_RATE, RP_UNIT_PPM
 	};
 
 	for (int i = 0; i < ROUNDS(1000000); i++) {
-		enum rp_unit unit = units[i % 4];
+		enum rp_unit unit = units[i % ARRAY_SIZE(units)];
 		uint64_t before = rnd() >> rnd_below(32), after = ~before;
 		char text[RP_TEXT_LEN];
 
@@ -131,20 +140,23 @@ static void test_unit_round_trip(void **state)
 /* no text whatever leads astray */
 static void test_unit_garbage(void **state)
 {
-	static const char alphabet[] = "0123456789.usmKiMGB -+xe\xff";
+	static const char alphabet[] = "0123456789.usmKiMGB% -+,:xe\xff";
 
 	for (int i = 0; i < ROUNDS(1000000); i++) {
 		size_t len = rnd_below(24);
 		struct rp_error error;
+		uint8_t bytes[RP_EVS_MAX];
 		uint64_t value;
 		char *text = malloc(len + 1);
 
 		for (size_t c = 0; c < len; c++)
 			text[c] = alphabet[rnd_below(sizeof(alphabet) - 1)];
 		text[len] = '\0';
-		for (int unit = RP_UNIT_US; unit <= RP_UNIT_BYTES; unit++)
+		for (int unit = RP_UNIT_US; unit <= RP_UNIT_PPM; unit++)
 			rp_unit_parse(unit, text, &value, &error);
 		rp_number_parse(text, &value, &error);
+		rp_evs_parse(text, bytes, &error);
+		rp_address_parse(text, bytes, &error);
 		free(text);
 	}
 }
@@ -199,6 +211,115 @@ static void test_age_and_address(void **state)
 	assert_string_equal(text, "fd00::1");
 }
 
+static void rounds(void (*print)(uint64_t, char *), uint64_t value, const char *expected)
+{
+	char text[RP_TEXT_LEN];
+
+	print(value, text);
+	assert_string_equal(text, expected);
+}
+
+static void print_packets(uint64_t value, char *text)
+{
+	rp_rate_print(value, "p", text);
+}
+
+static void test_rounded(void **state)
+{
+	rounds(rp_duration_print, 0, "0us");
+	rounds(rp_duration_print, 999, "999us");
+	rounds(rp_duration_print, 2937, "2.94ms");
+	rounds(rp_duration_print, 29370, "29.4ms");
+	rounds(rp_duration_print, 293700, "294ms");
+	rounds(rp_duration_print, 3000000, "3s");
+	rounds(rp_duration_print, UINT32_MAX, "4295s");
+	rounds(print_packets, 0, "0p");
+	rounds(print_packets, 999, "999p");
+	rounds(print_packets, 1000, "1kp");
+	rounds(print_packets, 12345, "12.3kp");
+	rounds(print_packets, 394500000000, "395Gp");
+	rounds(print_packets, UINT64_MAX, "18447Pp");
+}
+
+static void test_address(void **state)
+{
+	uint8_t address[RP_ADDRESS_LEN];
+	struct rp_error error;
+	char text[RP_TEXT_LEN];
+
+	assert_int_equal(rp_address_parse("10.0.0.2", address, &error), 0);
+	assert_true(rp_address_is_ipv4(address));
+	rp_address_print(address, text);
+	assert_string_equal(text, "10.0.0.2");
+	assert_int_equal(rp_address_parse("fd00::1", address, &error), 0);
+	assert_false(rp_address_is_ipv4(address));
+	rp_address_print(address, text);
+	assert_string_equal(text, "fd00::1");
+	assert_int_equal(rp_address_parse("10.0.0.256", address, &error), -1);
+	assert_non_null(strstr(error.text, "such as 10.0.0.2"));
+	assert_int_equal(rp_address_parse("", address, &error), -1);
+}
+
+static void refuses_evs(const char *list, const char *why)
+{
+	struct rp_error error = { "" };
+	uint8_t evs[RP_EVS_MAX];
+
+	require(rp_evs_parse(list, evs, &error) < 0, "%s was taken", list);
+	require(strstr(error.text, why), "%s: '%s' lacks '%s'", list, error.text, why);
+}
+
+static void test_evs(void **state)
+{
+	uint8_t evs[RP_EVS_MAX];
+	char text[RP_EVS_TEXT_LEN];
+
+	assert_int_equal(rp_evs_parse("3,7,16-18", evs, NULL), 5);
+	assert_memory_equal(evs, "\x03\x07\x10\x11\x12", 5);
+	rp_evs_print(evs, 5, text, sizeof(text));
+	assert_string_equal(text, "3,7,16-18");
+	assert_int_equal(rp_evs_parse("255,0", evs, NULL), 2);
+	assert_memory_equal(evs, "\xff\x00", 2);
+	assert_int_equal(rp_evs_parse("0-255", evs, NULL), 256);
+	rp_evs_print(evs, 256, text, sizeof(text));
+	assert_string_equal(text, "0-255");
+	refuses_evs("", "write one such as 3,7,16-31");
+	refuses_evs("3,", "write one such as");
+	refuses_evs("3;4", "write one such as");
+	refuses_evs("3-", "write one such as");
+	refuses_evs("-3", "write one such as");
+	refuses_evs("256", "must be 0 to 255");
+	refuses_evs("9-8", "ranges upwards");
+	refuses_evs("99999999999999999999", "must be 0 to 255");
+	refuses_evs("3,1-5", "has 3 twice");
+}
+
+/* what is printed parses again, to the same list */
+static void test_evs_round_trip(void **state)
+{
+	for (int i = 0; i < ROUNDS(20000); i++) {
+		uint8_t before[RP_EVS_MAX], after[RP_EVS_MAX];
+		char text[RP_EVS_TEXT_LEN];
+		int count = 0;
+
+		for (unsigned int ev = 0; ev < RP_EVS_MAX; ev++)
+			if (rnd_below(i % 8 + 1))
+				before[count++] = ev;
+		for (int n = count; i % 2 && n > 1; n--) {
+			unsigned int other = rnd_below(n);
+			uint8_t ev = before[n - 1];
+
+			before[n - 1] = before[other];
+			before[other] = ev;
+		}
+		if (!count)
+			continue;
+		rp_evs_print(before, count, text, sizeof(text));
+		require(rp_evs_parse(text, after, NULL) == count && !memcmp(before, after, count),
+			"%s", text);
+	}
+}
+
 static int run_nothing(struct rp_cli *cli, const struct rp_args *args)
 {
 	return 0;
@@ -215,19 +336,27 @@ static const struct rp_keyword keywords[] = {
 static const struct rp_keyword needed[] = {
 	{ .name = "dev", .type = RP_ARG_DEVICE, .required = true, .example = "DEV" },
 	{ .name = "file", .type = RP_ARG_FILE, .example = "FILE" },
+	{ .name = "once", .letter = '1', .type = RP_ARG_FLAG },
+	{ .name = "delay", .letter = 'd', .type = RP_ARG_DELAY, .min = 100, .max = 60000,
+	  .example = "2" },
+	{ .name = "via", .type = RP_ARG_ADDRESS, .zero = "none", .example = "10.0.0.1" },
+	{ .name = "evs", .type = RP_ARG_EVS, .zero = "default", .example = "3,7" },
 };
 
 static const struct rp_verb verbs[] = {
 	{ .name = "show", .subject = RP_ARG_DEVICE, .run = run_nothing },
 	{ .name = "set", .subject = RP_ARG_DEVICE, .subject_required = true, .changes = true,
 	  .keywords = keywords, .keyword_count = 4, .run = run_nothing },
-	{ .name = "settle", .keywords = needed, .keyword_count = 2, .run = run_nothing },
+	{ .name = "settle", .keywords = needed, .keyword_count = ARRAY_SIZE(needed),
+	  .run = run_nothing },
+	{ .name = "find", .subject = RP_ARG_PEER, .subject_required = true, .keywords = needed + 1,
+	  .keyword_count = ARRAY_SIZE(needed) - 1, .run = run_nothing },
 };
 
 static const struct rp_verb alone[] = { { .name = "", .run = run_nothing } };
 
 static const struct rp_object objects[] = {
-	{ "device", "", verbs, 3 },
+	{ "device", "", verbs, ARRAY_SIZE(verbs) },
 	{ "port", "", verbs, 1 },
 	{ "peer", "", verbs, 1 },
 	{ "monitor", "", alone, 1 },
@@ -286,6 +415,17 @@ static void test_args_accept(void **state)
 	assert_null(rp_args_get(&args, "count"));
 	accepts("device settle dev rp0 file -", &args);
 	assert_string_equal(rp_args_text(&args, "file"), "-");
+	accepts("device settle once delay 2.5 dev rp0", &args);
+	assert_int_equal(rp_args_get(&args, "once")->number, 1);
+	assert_int_equal(rp_args_get(&args, "delay")->number, 2500);
+	accepts("device settle -1 --dev rp0 -d 200ms", &args);
+	assert_int_equal(rp_args_get(&args, "once")->number, 1);
+	assert_int_equal(rp_args_get(&args, "delay")->number, 200);
+	accepts("device settle dev rp0 via fd00::1 evs 1-3", &args);
+	assert_string_equal(rp_args_text(&args, "via"), "fd00::1");
+	accepts("device settle dev rp0 via none evs default", &args);
+	accepts("device find 10.0.0.2 --once", &args);
+	assert_string_equal(args.subject, "10.0.0.2");
 	accepts("monitor", &args);
 	assert_ptr_equal(args.verb, &alone[0]);
 }
@@ -312,6 +452,17 @@ static void test_args_reject(void **state)
 	rejects("device set rp0 count 1 count 2", "given twice");
 	rejects("device set averyveryverylongname count 1", "longer than 15");
 	rejects("device settle file x", "settle needs dev");
+	rejects("device settle dev rp0 -1 --once", "once is given twice");
+	rejects("device settle dev rp0 -d", "delay needs a value, such as 2");
+	rejects("device settle dev rp0 -d 0.01", "delay must be 100ms to 60s");
+	rejects("device settle dev rp0 -d 2x", "unknown unit");
+	rejects("device settle dev rp0 -d 1.2.3", "unknown unit");
+	rejects("device settle dev rp0 -x", "unknown keyword '-x'");
+	rejects("device settle dev rp0 via 10.0.0", "such as 10.0.0.2 or fd00::2, or none");
+	rejects("device settle dev rp0 evs 300", "must be 0 to 255, ranges upwards, or default");
+	rejects("device find", "find needs the address of a peer");
+	rejects("device find --once", "find needs the address of a peer");
+	rejects("device find rp0", "'rp0' is no address");
 	rejects("device show rp0 rp1", "one word too many");
 	rejects("monitor now", "one word too many");
 }
@@ -345,7 +496,7 @@ static void completes(const char *line, const char *expected)
 static void test_complete(void **state)
 {
 	completes("", "device port peer monitor");
-	completes("device", "show set settle");
+	completes("device", "show set settle find");
 	completes("device set", "<device>");
 	completes("device set rp0", "count timeout colour mask");
 	completes("d set rp0 timeout", "3ms auto");
@@ -354,6 +505,10 @@ static void test_complete(void **state)
 	completes("device set rp0 wrong", "");
 	completes("device settle dev", "<device>");
 	completes("device settle dev rp0 file", "<file>");
+	completes("device settle dev rp0 once", "file delay via evs");
+	completes("device settle -1 dev rp0", "file delay via evs");
+	completes("device settle once -d", "2");
+	completes("device settle evs 3 via", "10.0.0.1 none");
 	completes("nothing", "");
 	completes("monitor", "");
 }
@@ -397,6 +552,10 @@ int main(void)
 		cmocka_unit_test(test_number),
 		cmocka_unit_test(test_hex),
 		cmocka_unit_test(test_age_and_address),
+		cmocka_unit_test(test_rounded),
+		cmocka_unit_test(test_address),
+		cmocka_unit_test(test_evs),
+		cmocka_unit_test(test_evs_round_trip),
 		cmocka_unit_test(test_args_accept),
 		cmocka_unit_test(test_args_reject),
 		cmocka_unit_test(test_complete),

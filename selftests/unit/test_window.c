@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* The reorder window: orders, gaps and their timeout, caps, spans, awaited responses. */
-/* SOURCES: kmod/core/window.c */
+/* SOURCES: kmod/core/window.c kmod/core/repaired.c */
 #include "unit.h"
 #include "window.h"
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* The reorder window beside a naive model of it, over random steps. */
-/* SOURCES: kmod/core/window.c selftests/unit/window_model.c selftests/unit/window_pair.c */
+/* SOURCES: kmod/core/window.c kmod/core/repaired.c */
+/* SOURCES: selftests/unit/window_model.c selftests/unit/window_pair.c */
 #include "unit.h"
 #include "window_pair.h"
 
@@ -10,6 +11,7 @@ struct flavour {
 	bool responses;
 	bool skips;
 	bool reads;		/* spans */
+	bool repairs;		/* a part of all are repairs */
 	bool no_memory;		/* buckets are mostly refused */
 	bool rough;		/* far jumps of everything, often */
 	u32 packets;
@@ -79,7 +81,10 @@ static void step_rx(struct pair *p)
 
 	if (wants && (!flavour->no_memory || !rnd_below(50)))
 		pair_buckets(p, wants);
-	pair_rx(p, psn, some_span(), rnd_range(64, 4200));
+	pair_rx(p, psn, some_span(), rnd_range(64, 4200), flavour->repairs && !rnd_below(4));
+	/* what was repaired comes, too, or is repaired again */
+	if (flavour->repairs && !rnd_below(8))
+		pair_rx(p, psn, 1, 1000, rnd_below(4));
 }
 
 static void step_seek(struct pair *p)
@@ -158,6 +163,9 @@ static void test_walk(void **state)
 		sum.filled += p->w.stats.filled;
 		sum.expired += p->w.stats.expired;
 		sum.rewinds += p->w.stats.rewinds;
+		sum.repairs += p->w.stats.repairs;
+		sum.needless += p->w.stats.needless;
+		sum.overtaken += p->w.stats.overtaken;
 		pair_free(p);
 	}
 	print_message("# %u steps, %llu held, %llu gaps filled, %llu expired, %llu rewinds\n",
@@ -165,6 +173,11 @@ static void test_walk(void **state)
 		      (unsigned long long)sum.expired, (unsigned long long)sum.rewinds);
 	/* a walk that never gets there tests nothing */
 	assert_true(sum.held && sum.filled && sum.expired && sum.rewinds);
+	if (flavour->repairs)
+		print_message("#   %llu repairs, %llu needless, %llu overtaken\n",
+			      (unsigned long long)sum.repairs, (unsigned long long)sum.needless,
+			      (unsigned long long)sum.overtaken);
+	assert_int_equal(!flavour->repairs, !(sum.repairs && sum.needless && sum.overtaken));
 }
 
 #define MANY .packets = 256, .bytes = 1 << 20
@@ -178,6 +191,10 @@ static const struct flavour flavours[] = {
 	{ "UC", .skips = true, MANY },
 	{ "responses", .responses = true, MANY },
 	{ "responses, rough", .responses = true, .rough = true, MANY },
+	{ "repairs", .repairs = true, MANY },
+	{ "repairs, rough", .repairs = true, .reads = true, .rough = true, MANY },
+	{ "repairs, responses", .responses = true, .repairs = true, MANY },
+	{ "repairs, few packets", .repairs = true, .packets = 8, .bytes = 1 << 20 },
 	{ "few packets", .packets = 8, .bytes = 1 << 20 },
 	{ "few bytes", .packets = 256, .bytes = 9000 },
 	{ "few, responses", .responses = true, FEW },

@@ -9,7 +9,7 @@
  *        ^   +-- path k --+      +-seek--+
  *        +------ ACK, NAK, RNR NAK ------+
  */
-/* SOURCES: kmod/core/window.c */
+/* SOURCES: kmod/core/window.c kmod/core/repaired.c */
 #include "unit.h"
 #include "window.h"
 
@@ -243,7 +243,7 @@ static void arrive(struct sim *m, u32 psn)
 
 	require(h, "the window keeps more than it may");
 	m->spare = h->next;
-	*h = (struct rp_held) { NULL, psn, 1, 1000 };
+	*h = (struct rp_held) { .psn = psn, .span = 1, .bytes = 1000 };
 	verdict = rp_window_rx(&m->w, h, &m->caps, m->now);
 	switch (verdict) {
 	case RP_WINDOW_HOLD:

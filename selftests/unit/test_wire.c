@@ -101,7 +101,11 @@ static void test_format(void **state)
 	u32 i;
 
 	assert_int_equal(sizeof(struct rp_wire), 32);
-	assert_int_equal(sizeof(struct rp_wire_hello), 24);
+	assert_int_equal(sizeof(struct rp_wire_hello), 32);
+	assert_int_equal(sizeof(struct rp_wire_report), 16);
+	assert_int_equal(sizeof(struct rp_wire_report_path), 12);
+	assert_int_equal(sizeof(struct rp_wire_report_flow), 12);
+	assert_int_equal(sizeof(struct rp_wire_probe), 12);
 	rnd_fill(covered + 64, 8);
 	for (i = 0; i < 8; i++)
 		packet[32 + i] = covered[64 + i];

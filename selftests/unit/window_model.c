@@ -89,6 +89,7 @@ static void go_back(struct model *m, s64 to)
 	u32 i;
 
 	m->expected = to;
+	m->repaired_n = 0;
 	m->rewinds++;
 	m->gap_ns = 0;
 	for (i = 0; i < m->n; i++) {
@@ -114,7 +115,7 @@ static bool reachable(struct model *m, s64 at, u32 span, const struct rp_window_
 
 static void add(struct model *m, s64 at, u32 span, u32 bytes, u32 id)
 {
-	struct model_packet p = { at, span, bytes, id, false };
+	struct model_packet p = { .at = at, .span = span, .bytes = bytes, .id = id };
 
 	if (m->n == MODEL_PACKETS)
 		abort();
@@ -129,34 +130,116 @@ static struct model_packet drop(struct model *m, u32 i)
 	return p;
 }
 
-enum rp_window_verdict model_rx(struct model *m, u32 psn, u32 span, u32 bytes, u32 id, bool buckets,
-				const struct rp_window_caps *caps, u64 now_ns)
+static void forget(struct model *m, u32 i)
 {
-	s64 at = place(m, psn);
+	for (m->repaired_n--; i < m->repaired_n; i++)
+		m->repaired[i] = m->repaired[i + 1];
+}
+
+/* a half takes what comes for half of the time; two of them are remembered */
+static void remember(struct model *m, s64 at, u32 span, u64 now_ns)
+{
+	u64 since_ns = 0;
 	u32 i;
 
-	if (!m->open || at < m->expected || span == 0 || span >= HALF)
-		return RP_WINDOW_PASS;
-	if (at == m->expected) {
-		if (m->gap_ns)
-			m->filled++;
-		m->gap_ns = 0;
-		if (span > m->span_max)
-			m->span_max = span;
-		go_past(m, at + span);
-		return RP_WINDOW_DELIVER;
+	if (span >= RP_REPAIRED_REACH)
+		return;
+	for (i = 0; i < m->repaired_n;) {
+		if (m->expected - m->repaired[i].at > RP_REPAIRED_REACH)
+			forget(m, i);
+		else if (m->repaired[i++].half == m->half)
+			since_ns = m->repaired[i - 1].since_ns;
 	}
-	for (i = 0; i < m->n; i++) {
-		if (m->packet[i].at == at && !m->packet[i].over)
-			return RP_WINDOW_DUPLICATE;
+	if (since_ns && now_ns - since_ns >= m->repaired_ns / 2) {
+		for (i = m->repaired_n; i-- > 0;) {
+			if (m->repaired[i].half != m->half)
+				forget(m, i);
+		}
+		m->half++;
+		since_ns = 0;
 	}
-	if (!reachable(m, at, span, caps))
-		return RP_WINDOW_PASS;
-	if (!buckets || m->n >= caps->packets || model_bytes(m) + (u64)bytes > caps->bytes)
-		return RP_WINDOW_FULL;
-	add(m, at, span, bytes, id);
+	m->repaired[m->repaired_n++] = (struct model_repaired) {
+		.at = at, .half = m->half, .since_ns = since_ns ? since_ns : now_ns,
+	};
+}
+
+/* the late one that was repaired; anything else that is behind ends all memory of repairs */
+static bool overtaken(struct model *m, s64 at, u64 timeout_ns, u64 now_ns)
+{
+	u32 i;
+
+	if (m->expected - at > RP_REPAIRED_REACH)
+		return false;
+	for (i = 0; i < m->repaired_n; i++) {
+		if (m->repaired[i].at != at || now_ns >= m->repaired[i].since_ns + timeout_ns)
+			continue;
+		forget(m, i);
+		m->overtaken++;
+		return true;
+	}
+	m->repaired_n = 0;
+	return false;
+}
+
+/* what the window has no use for: a repair ends there */
+static enum rp_window_verdict pass(struct model *m, bool repair)
+{
+	m->needless += repair;
+	return repair ? RP_WINDOW_DUPLICATE : RP_WINDOW_PASS;
+}
+
+static enum rp_window_verdict deliver(struct model *m, s64 at, u32 span, bool repair, u64 now_ns)
+{
+	if (m->gap_ns)
+		m->filled++;
+	m->gap_ns = 0;
 	if (span > m->span_max)
 		m->span_max = span;
+	go_past(m, at + span);
+	if (repair) {
+		m->repairs++;
+		remember(m, at, span, now_ns);
+	}
+	return RP_WINDOW_DELIVER;
+}
+
+static enum rp_window_verdict second(struct model *m, struct model_packet *has, bool repair)
+{
+	if (repair)
+		m->needless++;
+	else if (has->repair)
+		m->overtaken++;
+	has->repair = has->repair && repair;
+	return RP_WINDOW_DUPLICATE;
+}
+
+enum rp_window_verdict model_rx(struct model *m, const struct rp_held *h, u32 id, bool buckets,
+				const struct rp_window_caps *caps, u64 timeout_ns, u64 now_ns)
+{
+	s64 at = place(m, h->psn);
+	u32 i;
+
+	if (h->repair)
+		m->repaired_ns = timeout_ns;
+	if (at < m->expected && !h->repair && overtaken(m, at, timeout_ns, now_ns))
+		return RP_WINDOW_DUPLICATE;
+	if (!m->open || at < m->expected || h->span == 0 || h->span >= HALF)
+		return pass(m, h->repair);
+	if (at == m->expected)
+		return deliver(m, at, h->span, h->repair, now_ns);
+	for (i = 0; i < m->n; i++) {
+		if (m->packet[i].at == at && !m->packet[i].over)
+			return second(m, &m->packet[i], h->repair);
+	}
+	if (!reachable(m, at, h->span, caps))
+		return pass(m, h->repair);
+	if (!buckets || m->n >= caps->packets || model_bytes(m) + (u64)h->bytes > caps->bytes)
+		return h->repair ? pass(m, true) : RP_WINDOW_FULL;
+	add(m, at, h->span, h->bytes, id);
+	m->packet[m->n - 1].repair = h->repair;
+	m->repairs += h->repair;
+	if (h->span > m->span_max)
+		m->span_max = h->span;
 	if (!m->gap_ns)
 		m->gap_ns = now_ns;
 	return RP_WINDOW_HOLD;
@@ -188,6 +271,8 @@ s64 model_next(struct model *m, u64 now_ns)
 		p = drop(m, i);
 		m->gap_ns = 0;
 		go_past(m, p.at + p.span);
+		if (p.repair)
+			remember(m, p.at, p.span, now_ns);
 		return p.id;
 	}
 	if (!m->n)
@@ -263,6 +348,8 @@ bool model_await(struct model *m, u32 psn, u32 count)
 	if (m->open && at >= m->expected && at - m->expected + count >= HALF)
 		close_all(m);
 	if (!m->open) {
+		if (at < m->expected)
+			m->repaired_n = 0;
 		m->open = true;
 		m->expected = at;
 		m->awaited_end = at;

@@ -18,6 +18,14 @@ struct model_packet {
 	u32 bytes;
 	u32 id;
 	bool over;
+	bool repair;
+};
+
+/* a repair that the QP got, in which half it is, and when the first one of that was */
+struct model_repaired {
+	s64 at;
+	u32 half;
+	u64 since_ns;
 };
 
 /* the position of the expected PSN is a PSN plus a multiple of 2^24 */
@@ -33,6 +41,13 @@ struct model {
 	u64 expired;
 	u64 rewinds;
 	u64 forwards;
+	u64 repairs;
+	u64 needless;
+	u64 overtaken;
+	u32 repaired_n;
+	u32 half;
+	u64 repaired_ns;	/* how long they are remembered */
+	struct model_repaired repaired[RP_REPAIRED_REACH];	/* the newest is the last */
 	u8 *awaited;
 	u32 n;
 	struct model_packet packet[MODEL_PACKETS];
@@ -42,9 +57,12 @@ struct model {
 struct model *model_new(bool responses, u32 psn, bool skips);
 void model_free(struct model *m);
 
-/* As rp_window_*. Of buckets it only wants to know if any are there; an id of -1 is no packet. */
-enum rp_window_verdict model_rx(struct model *m, u32 psn, u32 span, u32 bytes, u32 id, bool buckets,
-				const struct rp_window_caps *caps, u64 now_ns);
+/*
+ * As rp_window_*. Of buckets it only wants to know if any are there; an id of -1 is no packet.
+ * @timeout_ns: the gap timeout in force
+ */
+enum rp_window_verdict model_rx(struct model *m, const struct rp_held *h, u32 id, bool buckets,
+				const struct rp_window_caps *caps, u64 timeout_ns, u64 now_ns);
 s64 model_next(struct model *m, u64 now_ns);
 /* fills @ids, returns how many */
 u32 model_release(struct model *m, bool expired, u32 *ids);

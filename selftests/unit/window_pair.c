@@ -86,14 +86,23 @@ static void overflow(struct pair *p, struct rp_held *h, u32 id)
 	compare_list(p, rp_window_overflow(&p->w, h), ids, n);
 }
 
-void pair_rx(struct pair *p, u32 psn, u32 span, u32 bytes)
+/* as if there were a gap just now: to the nanosecond */
+static u64 timeout_ns(const struct pair *p)
+{
+	struct rp_window w = p->w;
+
+	w.gap_ns = 1;
+	return rp_window_deadline(&w, &p->caps) - 1;
+}
+
+void pair_rx(struct pair *p, u32 psn, u32 span, u32 bytes, bool repair)
 {
 	u32 id = p->spare[--p->spares];
 	struct rp_held *h = &p->pool[id];
 	enum rp_window_verdict got, want;
 
-	*h = (struct rp_held) { NULL, psn, span, bytes };
-	want = model_rx(p->m, psn, span, bytes, id, p->w.bucket, &p->caps, p->now);
+	*h = (struct rp_held) { .psn = psn, .span = span, .bytes = bytes, .repair = repair };
+	want = model_rx(p->m, h, id, p->w.bucket, &p->caps, timeout_ns(p), p->now);
 	got = rp_window_rx(&p->w, h, &p->caps, p->now);
 	require(got == want, "the verdicts differ");
 	if (got == RP_WINDOW_HOLD) {
@@ -149,6 +158,8 @@ void pair_compare(const struct pair *p)
 	require(w->held == m->n && w->held_bytes == model_bytes(m), "they hold other numbers");
 	require(w->gap_ns == m->gap_ns, "their gaps are not of the same age");
 	require(stats->filled == m->filled && stats->expired == m->expired, "gaps differ");
+	require(stats->repairs == m->repairs && stats->needless == m->needless &&
+		stats->overtaken == m->overtaken, "repairs differ");
 	require(stats->rewinds == m->rewinds && stats->forwards == m->forwards, "moves differ");
 	require(p->given - p->back == w->held, "packets are not conserved");
 	require(w->held <= stats->held_max && p->given >= stats->held, "held ones are miscounted");

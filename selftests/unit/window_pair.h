@@ -30,7 +30,7 @@ struct pair *pair_new(bool responses, u32 psn, bool skips, const struct rp_windo
 /* all comes out at the end */
 void pair_free(struct pair *p);
 
-void pair_rx(struct pair *p, u32 psn, u32 span, u32 bytes);
+void pair_rx(struct pair *p, u32 psn, u32 span, u32 bytes, bool repair);
 /* if the gap's time is up */
 void pair_expire(struct pair *p);
 void pair_release(struct pair *p, bool expired);

@@ -27,7 +27,7 @@ V4 = {'a': '10.0.0.1', 'b': '10.0.0.2'}
 V6 = {'a': 'fd00::1', 'b': 'fd00::2'}
 RATE = 10       # Mbit/s of a port: little enough that not the emulated CPU is the limit
 # What is late here has waited for a CPU, and comes; nothing is lost that a test did not lose.
-SETTINGS = 'gap-floor 500ms gap-ceiling 900ms holddown 100ms holddown-max 1s'
+SETTINGS = 'gap-floor 500ms gap-ceiling 900ms holddown 100ms holddown-max 1s report-interval 10ms probe-interval 0'
 DULL = ('tx_bytes', 'rx_bytes', 'tx_packets', 'rx_packets', 'tx_roce', 'rx_roce', 'rx_in_order')
 LEFTOVERS = ('rcstream', 'cmids', 'rping', 'tcpdump', 'ib_write_bw', 'ib_read_bw', 'ib_send_bw',
              'ib_atomic_bw')
@@ -71,9 +71,11 @@ def shares(c, weights=(1, 1)):
 
 
 def check_shares(c, weights=(1, 1), what=''):
-    """Within 5 % of the weights."""
+    """Within 5 % of the weights; acknowledges and the like, a path each, may lie as they happen to."""
+    sprayed = c.get('tx_sprayed', 0)
+    tolerance = 0.05 + (c.get('tx_pinned', 0) / sprayed if sprayed else 0)
     for port, share in zip(PORTS, shares(c, weights)):
-        ksft.true(0.95 <= share <= 1.05, '%s: %s has %.3f of its share: %s' % (what, port, share, c))
+        ksft.true(abs(share - 1) <= tolerance, '%s: %s has %.3f of its share: %s' % (what, port, share, c))
 
 
 class Captures:
@@ -163,13 +165,13 @@ class Stream:
                     server.run('ss -Hltn sport = :18400').out, why='rcstream listens')
         self.client = client.spawn(cmd % client.gid('rxe0', addr[client.name]) + ' ' + addr[server.name])
 
-    def end(self):
+    def end(self, check=True):
         """Let it end now; as `wait`."""
         self.client.kill(signal.SIGINT)
         self.seconds = 20
-        return self.wait()
+        return self.wait(check)
 
-    def wait(self):
+    def wait(self, check=True):
         """The end: what both ends say, as a pair of dicts (server's, client's)."""
         ends = []
         for name, job in (('client', self.client), ('server', self.server)):
@@ -177,12 +179,13 @@ class Stream:
             if not job.out:
                 ksft.fail('rcstream %s: rc %s: %s' % (name, job.rc, job.err))
             ends.append(json.loads(job.out))
-            ksft.say('%s: %s' % (name, ends[-1]))
+            ksft.say('%s: %s' % (name, {key: value for key, value in ends[-1].items() if key != 'gaps'}))
         client, server = ends
-        for end in ends:
-            ksft.eq((end['cq_errors'], end['error'], end['missing'], end['bad']), (0, '', 0, 0))
-        ksft.eq(server['messages'], client['messages'])
-        ksft.ge(server['least'], 1, 'each QP moved')
+        if check:
+            for end in ends:
+                ksft.eq((end['cq_errors'], end['error'], end['missing'], end['bad']), (0, '', 0, 0))
+            ksft.eq(server['messages'], client['messages'])
+            ksft.ge(server['least'], 1, 'each QP moved')
         return server, client
 
 

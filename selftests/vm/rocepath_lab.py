@@ -12,7 +12,7 @@ LIBGCC = '/lib/x86_64-linux-gnu/libgcc_s.so.1'  # pthread_exit of rping loads it
 
 # A virtual CPU may stand still for tens of milliseconds: wait longer for what is late than a real
 # host would.
-SLOW = 'gap-floor 200ms gap-ceiling 400ms'
+SLOW = 'gap-floor 200ms gap-ceiling 400ms report-interval 10ms'
 
 
 def rocepath_lab(kernel=None, files=None, programs=(), **kwargs):
@@ -86,9 +86,9 @@ def balance(c, held_now, ports):
 
     def of_ports(name):
         return sum(c['%s_%s' % (p, name)] for p in ports)
-    sent = (c['tx_packets'] + c['tx_flood_copies'],
-            of_ports('tx_packets') + of_ports('tx_dropped') + c['tx_left'] - c['tx_control'] +
-            total('tx_drop_'))
+    sent = (c['tx_packets'] + c['tx_flood_copies'] + c['tx_control'] + c['tx_repaired'] +
+            c['tx_ack_again'],
+            of_ports('tx_packets') + of_ports('tx_dropped') + c['tx_left'] + total('tx_drop_'))
     received = (of_ports('rx_packets') + c['rx_left'] + c['rx_gso_segments'],
                 c['rx_packets'] + held_now + total('rx_control_') + total('rx_drop_'))
     return sent, received

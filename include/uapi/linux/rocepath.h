@@ -36,6 +36,8 @@ enum rocepath_cmd {
 	ROCEPATH_CMD_CLASS_GET,		/* dump: classes with a scheduler of their own */
 	ROCEPATH_CMD_CLASS_SET,		/* an empty scheduler name: as the device */
 	ROCEPATH_CMD_EVENT,		/* multicast only */
+	ROCEPATH_CMD_PATH_SET,		/* the EVs of one port towards one peer; none: the usual ones */
+	ROCEPATH_CMD_PROBE,		/* send one, with a hop limit; what comes back is an event */
 
 	__ROCEPATH_CMD_MAX,
 	ROCEPATH_CMD_MAX = __ROCEPATH_CMD_MAX - 1
@@ -59,6 +61,24 @@ enum rocepath_peer_state {
 	ROCEPATH_PEER_LOST,		/* was capable, its hellos stopped */
 };
 
+enum rocepath_path_state {
+	ROCEPATH_PATH_UP,
+	ROCEPATH_PATH_SUSPECT,		/* something was lost and nothing heard since: being probed */
+	ROCEPATH_PATH_DOWN,
+	ROCEPATH_PATH_PROBATION,	/* being probed before it may carry data again */
+};
+
+enum rocepath_path_reason {
+	ROCEPATH_REASON_NEW,
+	ROCEPATH_REASON_CARRIER,	/* of its port, lost or back */
+	ROCEPATH_REASON_SILENT,		/* what was sent on it did not arrive */
+	ROCEPATH_REASON_LOSS,		/* its loss rate */
+	ROCEPATH_REASON_PROBE_LOST,
+	ROCEPATH_REASON_HEARD,		/* something sent on it arrived */
+	ROCEPATH_REASON_HOLDDOWN_OVER,
+	ROCEPATH_REASON_PROBES_ANSWERED,
+};
+
 enum rocepath_event {
 	ROCEPATH_EVENT_PORT_DOWN,
 	ROCEPATH_EVENT_PORT_UP,
@@ -67,6 +87,10 @@ enum rocepath_event {
 	ROCEPATH_EVENT_PEER_LOST,
 	ROCEPATH_EVENT_PEER_RESTART,
 	ROCEPATH_EVENT_CAP_HIT,		/* at most one a second for each device */
+	ROCEPATH_EVENT_PATH_DOWN,	/* paths' events: not for what their port's carrier does */
+	ROCEPATH_EVENT_PATH_PROBATION,
+	ROCEPATH_EVENT_PATH_UP,
+	ROCEPATH_EVENT_HOP,		/* a probe of CMD_PROBE came to an end, see A_EVENT_HOP */
 };
 
 enum rocepath_qp_type {
@@ -97,7 +121,7 @@ enum rocepath_a_device {
 	ROCEPATH_A_DEVICE_PAD,
 	ROCEPATH_A_DEVICE_IFINDEX,		/* u32 */
 	ROCEPATH_A_DEVICE_NAME,			/* string */
-	ROCEPATH_A_DEVICE_SCHEDULER,		/* string: flow, spray */
+	ROCEPATH_A_DEVICE_SCHEDULER,		/* string: flow, flowlet, spray, adaptive */
 	ROCEPATH_A_DEVICE_ENTROPY,		/* u32, enum rocepath_entropy */
 	ROCEPATH_A_DEVICE_EVS,			/* u32, for each port, 1 to 256 */
 	ROCEPATH_A_DEVICE_GAP_TIMEOUT_US,	/* u32, 0: adaptive */
@@ -119,6 +143,14 @@ enum rocepath_a_device {
 	ROCEPATH_A_DEVICE_REORDERS,		/* u8: QPs are seen, so order can be restored */
 	ROCEPATH_A_DEVICE_INSTANCE,		/* u64 */
 	ROCEPATH_A_DEVICE_STATS,		/* nest of a_stats */
+	ROCEPATH_A_DEVICE_REPORT_INTERVAL_US,	/* u32, and of probes of doubtful paths; 100 to 1000000 */
+	ROCEPATH_A_DEVICE_REPAIR_DEPTH,		/* u32, packets kept for each flow; 0: no repair */
+	ROCEPATH_A_DEVICE_REPAIR_FLOW_BYTES,	/* u32 */
+	ROCEPATH_A_DEVICE_REPAIR_BYTES,		/* u32, for the device */
+	ROCEPATH_A_DEVICE_LOSS_PPM,		/* u32, a path that loses more is taken out; 0: never */
+	ROCEPATH_A_DEVICE_PROBE_INTERVAL_MS,	/* u32, of idle paths; 0: they are not probed */
+	ROCEPATH_A_DEVICE_PROBES_PER_SECOND,	/* u32, of the device, at most */
+	ROCEPATH_A_DEVICE_KEPT_BYTES,		/* u32, read only: for repair, now */
 
 	__ROCEPATH_A_DEVICE_MAX,
 	ROCEPATH_A_DEVICE_MAX = __ROCEPATH_A_DEVICE_MAX - 1
@@ -139,6 +171,8 @@ enum rocepath_a_port {
 	ROCEPATH_A_PORT_FLAPS,			/* u32, times it went down */
 	ROCEPATH_A_PORT_SHARE,			/* u32, of sprayed packets, in 1/1000 */
 	ROCEPATH_A_PORT_STATS,			/* nest of a_stats */
+	ROCEPATH_A_PORT_VIA4,			/* 4 bytes, its gateway; all 0: none */
+	ROCEPATH_A_PORT_VIA6,			/* 16 bytes, the same */
 
 	__ROCEPATH_A_PORT_MAX,
 	ROCEPATH_A_PORT_MAX = __ROCEPATH_A_PORT_MAX - 1
@@ -156,6 +190,11 @@ enum rocepath_a_peer {
 	ROCEPATH_A_PEER_RTT_US,			/* u32, of the last answered hello */
 	ROCEPATH_A_PEER_FLOWS,			/* u32 */
 	ROCEPATH_A_PEER_RESTARTS,		/* u32 */
+	ROCEPATH_A_PEER_REPORTS,		/* u8: it reports what arrives */
+	ROCEPATH_A_PEER_REPORT_AGE_MS,		/* u64, since its last report; absent: none yet */
+	ROCEPATH_A_PEER_LATENCY_US,		/* u32, from sending to knowing of the arrival, smoothed */
+	ROCEPATH_A_PEER_PATHS,			/* u32 */
+	ROCEPATH_A_PEER_PATHS_USABLE,		/* u32 */
 
 	__ROCEPATH_A_PEER_MAX,
 	ROCEPATH_A_PEER_MAX = __ROCEPATH_A_PEER_MAX - 1
@@ -169,8 +208,25 @@ enum rocepath_a_path {
 	ROCEPATH_A_PATH_EV,			/* u32, its number in the port */
 	ROCEPATH_A_PATH_SPORT,			/* u32, UDP source port that it means */
 	ROCEPATH_A_PATH_FLOWLABEL,		/* u32, IPv6 flow label that it means */
-	ROCEPATH_A_PATH_STATE,			/* u32, enum rocepath_port_state */
+	ROCEPATH_A_PATH_STATE,			/* u32, enum rocepath_path_state */
 	ROCEPATH_A_PATH_SHARE,			/* u32, of sprayed packets, in 1/1000000 */
+	ROCEPATH_A_PATH_PAD,
+	ROCEPATH_A_PATH_PEER,			/* 16 bytes, IPv4 mapped; this and all below: absent where
+						 * no peer reports, and a path is only its port's
+						 */
+	ROCEPATH_A_PATH_REASON,			/* u32, enum rocepath_path_reason */
+	ROCEPATH_A_PATH_SINCE_MS,		/* u64, in this state for so long */
+	ROCEPATH_A_PATH_RTT_US,			/* u32, of probes; absent: not probed yet */
+	ROCEPATH_A_PATH_LATE_US,		/* u32, behind the fastest path, as the peer sees it */
+	ROCEPATH_A_PATH_LOSS_PPM,		/* u32, lately */
+	ROCEPATH_A_PATH_RECEIVED,		/* u32, packets, as the peer reported; wraps */
+	ROCEPATH_A_PATH_MARKED,			/* u32, of these with CE; wraps */
+	ROCEPATH_A_PATH_DELIVERED,		/* u64, data packets known delivered */
+	ROCEPATH_A_PATH_LOST,			/* u64, data packets known lost */
+	ROCEPATH_A_PATH_FAILS,			/* u32, times it went down */
+	ROCEPATH_A_PATH_EVS,			/* binary, a byte each, at most 256: for CMD_PATH_SET */
+	ROCEPATH_A_PATH_HOPS,			/* u8, hop limit, for CMD_PROBE */
+	ROCEPATH_A_PATH_COOKIE,			/* u32, for CMD_PROBE: comes back in the event */
 
 	__ROCEPATH_A_PATH_MAX,
 	ROCEPATH_A_PATH_MAX = __ROCEPATH_A_PATH_MAX - 1
@@ -194,6 +250,22 @@ enum rocepath_a_window {
 	ROCEPATH_A_WINDOW_MAX = __ROCEPATH_A_WINDOW_MAX - 1
 };
 
+/* what the sender of one PSN space of a flow keeps for repair */
+enum rocepath_a_queue {
+	ROCEPATH_A_QUEUE_UNSPEC,
+	ROCEPATH_A_QUEUE_PAD,
+	ROCEPATH_A_QUEUE_PACKETS,		/* u32, now */
+	ROCEPATH_A_QUEUE_BYTES,			/* u32, now */
+	ROCEPATH_A_QUEUE_KEPT,			/* u64, packets ever kept */
+	ROCEPATH_A_QUEUE_REPAIRED,		/* u64, sent again over another path */
+	ROCEPATH_A_QUEUE_GIVEN_UP,		/* u64, tried too often */
+	ROCEPATH_A_QUEUE_LET_GO,		/* u64, for the caps */
+	ROCEPATH_A_QUEUE_REWOUND,		/* u64, the QP itself went back */
+
+	__ROCEPATH_A_QUEUE_MAX,
+	ROCEPATH_A_QUEUE_MAX = __ROCEPATH_A_QUEUE_MAX - 1
+};
+
 enum rocepath_a_flow {
 	ROCEPATH_A_FLOW_UNSPEC,
 	ROCEPATH_A_FLOW_PAD,
@@ -207,6 +279,8 @@ enum rocepath_a_flow {
 	ROCEPATH_A_FLOW_TX_SPRAYED,		/* u64 */
 	ROCEPATH_A_FLOW_REQUESTS,		/* nest of a_window */
 	ROCEPATH_A_FLOW_RESPONSES,		/* nest of a_window */
+	ROCEPATH_A_FLOW_SENT_REQUESTS,		/* nest of a_queue */
+	ROCEPATH_A_FLOW_SENT_RESPONSES,		/* nest of a_queue */
 
 	__ROCEPATH_A_FLOW_MAX,
 	ROCEPATH_A_FLOW_MAX = __ROCEPATH_A_FLOW_MAX - 1
@@ -244,6 +318,12 @@ enum rocepath_a_event {
 	ROCEPATH_A_EVENT_PEER,			/* 16 bytes, IPv4 mapped */
 	ROCEPATH_A_EVENT_REASON,		/* string */
 	ROCEPATH_A_EVENT_TIME_NS,		/* u64, CLOCK_REALTIME */
+	ROCEPATH_A_EVENT_EV,			/* u32, of the path */
+	ROCEPATH_A_EVENT_TOOK_US,		/* u32, from the first packet unheard of to this event */
+	ROCEPATH_A_EVENT_HOP,			/* 16 bytes, IPv4 mapped: the router that answered, or the peer */
+	ROCEPATH_A_EVENT_HOPS,			/* u32, hop limit that the probe was sent with */
+	ROCEPATH_A_EVENT_COOKIE,		/* u32, of CMD_PROBE */
+	ROCEPATH_A_EVENT_RTT_US,		/* u32 */
 
 	__ROCEPATH_A_EVENT_MAX,
 	ROCEPATH_A_EVENT_MAX = __ROCEPATH_A_EVENT_MAX - 1

@@ -68,12 +68,12 @@ class Sampler:
 
     count = 0
 
-    def __init__(self, machine, ifnames, period_ms):
+    def __init__(self, machine, ifnames, period_ms, ns=None):
         Sampler.count += 1
         self.machine = machine
         self.ifnames = ifnames
         self.path = '/tmp/samples.%d' % Sampler.count
-        self.job = machine.spawn('exec sampler %d %s >%s' % (period_ms, ' '.join(ifnames), self.path))
+        self.job = machine.spawn('exec sampler %d %s >%s' % (period_ms, ' '.join(ifnames), self.path), ns)
 
     def stop(self):
         """End it and return its Samples."""

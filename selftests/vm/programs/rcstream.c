@@ -6,7 +6,9 @@
  * With an address it is the client, which sends for a time, or until SIGINT.
  * What perftest does not have: a flow label that all queue pairs share, and so,
  * with rdma_rxe, the UDP source port; retry counts; a receiver that is slow; and
- * a check of the data. Each end prints one line of JSON.
+ * a check of the data. Each end prints one line of JSON. With -G MS it has the times
+ * between two completions of a queue pair that were longer, and when each began, by
+ * CLOCK_MONOTONIC, as is the last one.
  */
 /* LIBS: -libverbs */
 
@@ -32,6 +34,7 @@
 #define PERIOD		251	/* of the pattern; prime, so that a shift shows */
 #define DRAIN_S		30
 #define TICK_MS		100
+#define GAPS_MAX	65536
 
 struct end {
 	uint32_t qpn;
@@ -44,7 +47,13 @@ struct stream {
 	uint64_t posted;	/* sends, or receives */
 	uint64_t completed;
 	uint64_t bad;		/* received, but not what was sent */
+	double progress;	/* when it last completed something */
 	int failed;
+};
+
+struct gap {
+	double begin;
+	double seconds;
 };
 
 static struct {
@@ -62,6 +71,7 @@ static struct {
 	uint32_t flow_label;
 	int seconds;
 	int slow_us;
+	double gap_ms;
 } opt = {
 	.device = "rxe0",
 	.port = "18400",
@@ -73,6 +83,7 @@ static struct {
 	.retry = 7,
 	.rnr_timer = 12,
 	.seconds = 4,
+	.gap_ms = 1e9,
 };
 
 static struct stream streams[QPS_MAX];
@@ -87,7 +98,9 @@ static uint8_t *memory, *pattern;
 static int control = -1;
 static uint64_t cq_errors;
 static const char *first_error = "";
-static double longest_gap, last_progress;
+static struct gap gaps[GAPS_MAX];
+static int gap_count;
+static double longest_gap, longest_qp_gap, last_progress;
 static volatile sig_atomic_t interrupted;
 
 static void __attribute__((noreturn, format(printf, 1, 2))) die(const char *format, ...)
@@ -321,13 +334,18 @@ static int is_right(int i, uint64_t n)
 	       !memcmp(p + sizeof(n), pattern + (n + i) % PERIOD + sizeof(n), opt.size - sizeof(n));
 }
 
-static void progress(void)
+static void progress(struct stream *s)
 {
-	double t = now();
+	double t = now(), gap = t - s->progress;
 
 	if (last_progress && t - last_progress > longest_gap)
 		longest_gap = t - last_progress;
 	last_progress = t;
+	if (s->progress && gap > longest_qp_gap)
+		longest_qp_gap = gap;
+	if (s->progress && gap * 1e3 > opt.gap_ms && gap_count < GAPS_MAX)
+		gaps[gap_count++] = (struct gap){ s->progress, gap };
+	s->progress = t;
 }
 
 static void completed(const struct ibv_wc *wc)
@@ -336,12 +354,12 @@ static void completed(const struct ibv_wc *wc)
 
 	if (wc->status != IBV_WC_SUCCESS) {
 		/* one error flushes all the rest of the queue pair: that is no further one */
-		if (wc->status != IBV_WC_WR_FLUSH_ERR && !cq_errors++)
+		if (!s->failed && !cq_errors++)
 			first_error = ibv_wc_status_str(wc->status);
 		s->failed = 1;
 		return;
 	}
-	progress();
+	progress(s);
 	if (!opt.server) {
 		s->bad += !is_right(wc->wr_id, s->completed);
 		if (opt.slow_us)
@@ -401,11 +419,19 @@ static int may_send(const struct stream *s)
 	return !s->failed && s->posted - s->completed < opt.depth;
 }
 
+static int alive(void)
+{
+	for (int i = 0; i < opt.qps; i++)
+		if (!streams[i].failed)
+			return 1;
+	return 0;
+}
+
 static void client(void)
 {
 	double end = now() + opt.seconds;
 
-	while (now() < end && !interrupted) {
+	while (now() < end && !interrupted && alive()) {
 		for (int i = 0; i < opt.qps; i++)
 			while (may_send(&streams[i]))
 				post_send(i);
@@ -458,15 +484,20 @@ static void report(double took)
 	printf("{\"messages\":%" PRIu64 ",\"least\":%" PRIu64, messages, least);
 	printf(",\"missing\":%" PRIu64 ",\"bad\":%" PRIu64, missing, bad);
 	printf(",\"cq_errors\":%" PRIu64 ",\"error\":\"%s\"", cq_errors, first_error);
-	printf(",\"MBps\":%.3f,\"longest_gap_ms\":%.1f}\n", messages * opt.size / took / 1e6,
+	printf(",\"MBps\":%.3f,\"longest_gap_ms\":%.1f", messages * opt.size / took / 1e6,
 	       longest_gap * 1e3);
+	printf(",\"longest_qp_gap_ms\":%.1f,\"last\":%.6f", longest_qp_gap * 1e3, last_progress);
+	printf(",\"gaps\":[");
+	for (int i = 0; i < gap_count; i++)
+		printf("%s[%.6f,%.3f]", i ? "," : "", gaps[i].begin, gaps[i].seconds * 1e3);
+	printf("]}\n");
 }
 
 static void parse(int argc, char **argv)
 {
 	int c;
 
-	while ((c = getopt(argc, argv, "d:g:p:n:s:D:m:u:r:T:f:t:S:")) != -1) {
+	while ((c = getopt(argc, argv, "d:g:p:n:s:D:m:u:r:T:f:t:S:G:")) != -1) {
 		switch (c) {
 		case 'd':
 			opt.device = optarg;
@@ -506,6 +537,9 @@ static void parse(int argc, char **argv)
 			break;
 		case 'S':
 			opt.slow_us = atoi(optarg);
+			break;
+		case 'G':
+			opt.gap_ms = atof(optarg);
 			break;
 		default:
 			exit(2);

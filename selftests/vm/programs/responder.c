@@ -101,8 +101,9 @@ static void wrap(const struct message *m, u32 len, u8 *data, u32 *data_len)
 static void fill(struct message *m, bool reply, u64 response)
 {
 	struct rp_wire_addrs addrs = addresses(true);
+	const struct rp_hello_self self = { .reorders = true, .interval_ms = INTERVAL_MS };
 	struct rp_wire_hello body;
-	u64 seq = rp_hello_fill(&hello, &body, true, reply, response, INTERVAL_MS, now_ns());
+	u64 seq = rp_hello_fill(&hello, &body, &self, reply, response, now_ns());
 
 	memset(m, 0, sizeof(*m));
 	memcpy(m->body, &body, sizeof(body));

@@ -1,0 +1,479 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "pathset.h"
+
+#define WORD_BITS 32
+#define WEIGHT_BITS 8
+/* the planes behind those of the bits */
+#define PLANE_WHOLE WEIGHT_BITS
+#define PLANE_ANY (WEIGHT_BITS + 1)
+/* planes that turns go through */
+#define TURN_PLANES ((1u << PLANE_ANY) - 1)
+/* a flow asks for so many paths by its hash before it takes what is next */
+#define PIN_TRIES 8
+/* a repair looks at so many paths for one of another port */
+#define OTHER_TRIES 64
+
+static u32 words(u32 n)
+{
+	return (n + WORD_BITS - 1) / WORD_BITS;
+}
+
+static u32 lowest(u32 bits)
+{
+	return __builtin_ctz(bits);
+}
+
+/* --- picking --- */
+
+/* The next path from @pos on in a plane, RP_PATHSET_NONE behind the last. */
+static u32 next_in_plane(const struct rp_pathset *s, const struct rp_pathset_turns *t, u32 plane,
+			 u32 pos)
+{
+	const u32 *word = t->word + plane * words(s->n);
+	u32 i = pos / WORD_BITS, rest, bits;
+
+	if (pos >= s->n)
+		return RP_PATHSET_NONE;
+	bits = READ_ONCE(word[i]) & ~0u << pos % WORD_BITS;
+	if (bits)
+		return i * WORD_BITS + lowest(bits);
+	rest = READ_ONCE(t->summary[plane]) & ~1u << i;
+	while (rest) {
+		i = lowest(rest);
+		bits = READ_ONCE(word[i]);
+		if (bits)
+			return i * WORD_BITS + lowest(bits);
+		rest &= rest - 1;	/* just emptied */
+	}
+	return RP_PATHSET_NONE;
+}
+
+/* The same, going on at the beginning. */
+static u32 next_around(const struct rp_pathset *s, u32 pos)
+{
+	u32 i = next_in_plane(s, &s->spray_turns, PLANE_ANY, pos);
+
+	return i == RP_PATHSET_NONE ? next_in_plane(s, &s->spray_turns, PLANE_ANY, 0) : i;
+}
+
+/* Odd turns have the plane of the highest bit, each second of the others the next, and so on. */
+static u32 plane_of(u32 turn)
+{
+	return lowest(turn | 1u << WEIGHT_BITS);
+}
+
+/*
+ * The turn after @turn, but for turns that are empty for sure: with the highest
+ * p planes empty, all that are no multiples of 2^p.
+ */
+static u32 turn_after(u32 turn, u32 filled)
+{
+	u32 first = lowest(filled);
+
+	return (turn | ((1u << first) - 1)) + 1;
+}
+
+void rp_pathset_start(struct rp_pathset_cursor *c, u32 hash)
+{
+	c->pos = RP_PATHSET_START | (hash & (RP_PATHSET_START - 1));
+	c->turn = hash >> 16;
+}
+
+u16 rp_pathset_next(const struct rp_pathset *s, const struct rp_pathset_turns *turns,
+		    struct rp_pathset_cursor *c)
+{
+	u32 pos = READ_ONCE(c->pos), turn = READ_ONCE(c->turn);
+	u32 filled = READ_ONCE(turns->filled) & TURN_PLANES, tries, i;
+
+	if (unlikely(pos >= RP_PATHSET_START))
+		pos = (pos - RP_PATHSET_START) * s->n / RP_PATHSET_START;
+	/* of two turns after each other one is not empty, unless weights change just now */
+	for (tries = 0; filled && tries < 4; tries++) {
+		i = next_in_plane(s, turns, plane_of(turn), pos);
+		if (i != RP_PATHSET_NONE) {
+			WRITE_ONCE(c->pos, i + 1);
+			if (tries)
+				WRITE_ONCE(c->turn, turn);
+			return i;
+		}
+		turn = turn_after(turn, filled);
+		pos = 0;
+	}
+	return next_in_plane(s, turns, PLANE_ANY, 0);
+}
+
+/* Steps of a sequence that two hashes share only if they are the same. */
+static u32 mix(u32 x)
+{
+	x = (x ^ x >> 16) * 0x7feb352du;
+	x = (x ^ x >> 15) * 0x846ca68bu;
+	return x ^ x >> 16;
+}
+
+static u32 scale(u32 hash, u32 n)
+{
+	return (u64)hash * n >> 32;
+}
+
+u16 rp_pathset_pin(const struct rp_pathset *s, u32 hash)
+{
+	u32 tries, i = 0;
+
+	if (unlikely(!READ_ONCE(s->usable)))
+		return RP_PATHSET_NONE;
+	for (tries = 0; tries < PIN_TRIES; tries++) {
+		hash = mix(hash + 0x9e3779b9u);
+		i = scale(hash, s->n);
+		/* the low bits are not those that the index comes from */
+		if ((hash & (RP_PATH_WEIGHT_MAX - 1)) < READ_ONCE(s->weight[i]))
+			return i;
+	}
+	return next_around(s, i);
+}
+
+u16 rp_pathset_other(const struct rp_pathset *s, u16 index, u32 turn)
+{
+	u32 tries, i, hash = turn, spare = RP_PATHSET_NONE;
+	u8 port = s->entry[index].path.port;
+
+	/* first by weight, that repairs do not go where a queue stands */
+	for (tries = 0; tries < PIN_TRIES; tries++) {
+		hash = mix(hash + 0x9e3779b9u);
+		i = scale(hash, s->n);
+		if (s->entry[i].path.port != port &&
+		    (hash & (RP_PATH_WEIGHT_MAX - 1)) < READ_ONCE(s->adaptive[i]))
+			return i;
+	}
+	i = scale(hash, s->n);
+	for (tries = 0; tries < OTHER_TRIES; tries++) {
+		i = next_around(s, i);
+		if (i == RP_PATHSET_NONE)
+			break;
+		if (s->entry[i].path.port != port)
+			return i;
+		if (i != index)
+			spare = i;
+		i++;
+	}
+	if (spare != RP_PATHSET_NONE)
+		return spare;
+	return rp_pathset_usable(s, index) ? index : RP_PATHSET_NONE;
+}
+
+/* --- publishing --- */
+
+static void put_bit(const struct rp_pathset *s, struct rp_pathset_turns *t, u32 plane, u32 index,
+		    bool on)
+{
+	u32 i = index / WORD_BITS, bit = 1u << index % WORD_BITS;
+	u32 *word = t->word + plane * words(s->n) + i;
+	u32 bits = on ? *word | bit : *word & ~bit;
+	u32 summary = t->summary[plane];
+
+	if (bits == *word)
+		return;
+	WRITE_ONCE(*word, bits);
+	summary = bits ? summary | 1u << i : summary & ~(1u << i);
+	WRITE_ONCE(t->summary[plane], summary);
+	WRITE_ONCE(t->filled, summary ? t->filled | 1u << plane : t->filled & ~(1u << plane));
+}
+
+static void put_weight(const struct rp_pathset *s, struct rp_pathset_turns *t, u16 *weight,
+		       u32 index, u32 value)
+{
+	bool whole = value == RP_PATH_WEIGHT_MAX;
+	u32 plane;
+
+	if (weight[index] == value)
+		return;
+	for (plane = 0; plane < WEIGHT_BITS; plane++)
+		put_bit(s, t, plane, index, whole || value >> (WEIGHT_BITS - 1 - plane) & 1);
+	put_bit(s, t, PLANE_WHOLE, index, whole);
+	put_bit(s, t, PLANE_ANY, index, value);
+	WRITE_ONCE(weight[index], value);
+}
+
+/* A part of a part; what is usable gets something. */
+static u32 part(u32 whole, u32 of)
+{
+	return whole ? max(whole * of / RP_PATH_WEIGHT_MAX, 1u) : 0;
+}
+
+void rp_pathset_publish(struct rp_pathset *s, u16 index)
+{
+	const struct rp_pathset_entry *e = &s->entry[index];
+	bool had = s->weight[index];
+	u32 weight = 0;
+
+	if (e->health.state == ROCEPATH_PATH_UP)
+		weight = part(e->share, e->health.ramp);
+	put_weight(s, &s->spray_turns, s->weight, index, weight);
+	put_weight(s, &s->adaptive_turns, s->adaptive, index, part(weight, e->factor));
+	WRITE_ONCE(s->usable, s->usable + !!weight - had);
+}
+
+/* --- layout --- */
+
+size_t rp_pathset_size(u32 n)
+{
+	return sizeof(struct rp_pathset) +
+	       n * (sizeof(struct rp_pathset_entry) + 3 * sizeof(u16)) + sizeof(u32) +
+	       2 * RP_PATHSET_PLANES * words(n) * sizeof(u32);
+}
+
+static u32 capped(const struct rp_paths_port *port, u32 cap)
+{
+	u32 evs = port->weight ? port->evs : 0;
+
+	return min(evs, cap);
+}
+
+static u32 count_capped(const struct rp_paths_port *ports, u32 cap)
+{
+	u32 i, n = 0;
+
+	for (i = 0; i < ROCEPATH_PORTS_MAX; i++)
+		n += capped(&ports[i], cap);
+	return n;
+}
+
+/* Of each port's EVs so many at most. */
+static u32 evs_cap(const struct rp_paths_port *ports)
+{
+	u32 cap = ROCEPATH_EVS_MAX;
+
+	while (count_capped(ports, cap) > RP_PATHSET_MAX)
+		cap--;
+	return cap;
+}
+
+u32 rp_pathset_count(const struct rp_paths_port *ports)
+{
+	return count_capped(ports, evs_cap(ports));
+}
+
+static u32 common_divisor(u32 a, u32 b)
+{
+	while (b) {
+		u32 rest = a % b;
+
+		a = b;
+		b = rest;
+	}
+	return a;
+}
+
+/*
+ * A path's share is its port's weight divided by the port's EVs. As whole numbers
+ * in exactly that ratio where RP_PATH_WEIGHT_MAX allows, else as close as it does.
+ */
+static void make_shares(u16 *share, const struct rp_paths_port *ports, u32 cap)
+{
+	u32 raw[ROCEPATH_PORTS_MAX] = { 0 }, divisor = 0, most = 0, evs = 0, i;
+
+	for (i = 0; i < ROCEPATH_PORTS_MAX; i++)
+		evs = max(evs, capped(&ports[i], cap));
+	for (i = 0; i < ROCEPATH_PORTS_MAX; i++) {
+		if (!ports[i].weight)
+			continue;
+		raw[i] = ports[i].weight * evs * RP_PATH_WEIGHT_MAX / capped(&ports[i], cap);
+		divisor = common_divisor(raw[i], divisor);
+		most = max(most, raw[i]);
+	}
+	for (i = 0; i < ROCEPATH_PORTS_MAX; i++) {
+		if (!ports[i].weight)
+			share[i] = 0;
+		else if (most / divisor <= RP_PATH_WEIGHT_MAX)
+			share[i] = raw[i] / divisor * (RP_PATH_WEIGHT_MAX / (most / divisor));
+		else
+			share[i] = max((u32)div_u64((u64)raw[i] * RP_PATH_WEIGHT_MAX + most / 2,
+						    most), 1u);
+	}
+}
+
+static struct rp_pathset *carve(void *memory, u32 n)
+{
+	struct rp_pathset *s = memory;
+	u32 planes = RP_PATHSET_PLANES * words(n);
+
+	s->n = n;
+	s->entry = (struct rp_pathset_entry *)(s + 1);
+	s->spray_turns.word = (u32 *)(s->entry + n);
+	s->adaptive_turns.word = s->spray_turns.word + planes;
+	s->weight = (u16 *)(s->adaptive_turns.word + planes);
+	s->adaptive = s->weight + n;
+	s->order = s->adaptive + n;
+	return s;
+}
+
+static u32 path_key(struct rp_path path)
+{
+	return path.port << 8 | path.ev;
+}
+
+/* Insertion from the back, and runs of it are in order already: cheap for what it gets. */
+static void put_in_order(struct rp_pathset *s, u32 sorted, u16 index)
+{
+	u32 key = path_key(s->entry[index].path);
+
+	while (sorted && path_key(s->entry[s->order[sorted - 1]].path) > key) {
+		s->order[sorted] = s->order[sorted - 1];
+		sorted--;
+	}
+	s->order[sorted] = index;
+}
+
+static void init_entry(struct rp_pathset_entry *e, struct rp_path path, bool up,
+		       const struct rp_pathset *old, u64 now_ns)
+{
+	u16 was = old ? rp_pathset_find(old, path) : RP_PATHSET_NONE;
+
+	if (was != RP_PATHSET_NONE) {
+		*e = old->entry[was];
+		return;
+	}
+	e->path = path;
+	e->factor = RP_PATH_WEIGHT_MAX;
+	rp_adapt_init(&e->adapt, now_ns);
+	rp_health_init(&e->health, up, now_ns);
+}
+
+struct rp_pathset *rp_pathset_init(void *memory, const struct rp_paths_port *ports,
+				   const u8 evs[][ROCEPATH_EVS_MAX],
+				   const struct rp_pathset *old, u64 now_ns)
+{
+	struct rp_pathset *s = carve(memory, rp_pathset_count(ports));
+	u32 cap = evs_cap(ports), i = 0, nth, port;
+	u16 share[ROCEPATH_PORTS_MAX];
+
+	make_shares(share, ports, cap);
+	for (nth = 0; nth < cap; nth++) {
+		for (port = 0; port < ROCEPATH_PORTS_MAX; port++) {
+			struct rp_path path = { .port = port, .ev = evs ? evs[port][nth] : nth };
+
+			if (!ports[port].weight || nth >= ports[port].evs)
+				continue;
+			init_entry(&s->entry[i], path, ports[port].up, old, now_ns);
+			s->entry[i].share = share[port];
+			rp_pathset_publish(s, i++);
+		}
+	}
+	for (port = 0, nth = 0; port < ROCEPATH_PORTS_MAX; port++)
+		for (i = 0; i < s->n; i++)
+			if (s->entry[i].path.port == port)
+				put_in_order(s, nth++, i);
+	return s;
+}
+
+u16 rp_pathset_find(const struct rp_pathset *s, struct rp_path path)
+{
+	u32 lo = 0, hi = s->n, key = path_key(path);
+
+	while (lo < hi) {
+		u32 mid = (lo + hi) / 2;
+		u32 at = path_key(s->entry[s->order[mid]].path);
+
+		if (at == key)
+			return s->order[mid];
+		if (at < key)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return RP_PATHSET_NONE;
+}
+
+/* --- time passes --- */
+
+void rp_pathset_ports(struct rp_pathset *s, const struct rp_paths_port *ports,
+		      const struct rp_health_knobs *knobs, u64 now_ns)
+{
+	u16 share[ROCEPATH_PORTS_MAX];
+	u32 i;
+
+	make_shares(share, ports, evs_cap(ports));
+	for (i = 0; i < s->n; i++) {
+		struct rp_pathset_entry *e = &s->entry[i];
+
+		rp_health_carrier(&e->health, ports[e->path.port].up, knobs, now_ns);
+		e->share = share[e->path.port];
+		rp_pathset_publish(s, i);
+	}
+}
+
+/* Does it lose more than twice what the other usable paths lose, in the median? */
+static bool stands_out(const struct rp_pathset *s, u32 index)
+{
+	u32 i, others = 0, below = 0;
+
+	for (i = 0; i < s->n; i++) {
+		if (i == index || !s->weight[i])
+			continue;
+		others++;
+		below += rp_health_exceeds(&s->entry[index].health,
+					   2 * rp_health_loss_ppm(&s->entry[i].health));
+	}
+	return 2 * below > others;
+}
+
+static u32 worst_path(const struct rp_pathset *s)
+{
+	u32 i, worst = RP_PATHSET_NONE, most = 0;
+
+	for (i = 0; i < s->n; i++) {
+		u32 loss_ppm = rp_health_excess_ppm(&s->entry[i].health);
+
+		if (loss_ppm > most && s->weight[i] && stands_out(s, i)) {
+			worst = i;
+			most = loss_ppm;
+		}
+	}
+	return worst;
+}
+
+static u32 count_lossy(const struct rp_pathset *s)
+{
+	u32 i, n = 0;
+
+	for (i = 0; i < s->n; i++)
+		n += s->entry[i].health.lossy;
+	return n;
+}
+
+static void take_out_lossy(struct rp_pathset *s, const struct rp_health_knobs *knobs, u64 now_ns,
+			   void (*changed)(void *arg, u16 index, u8 before), void *arg)
+{
+	u32 worst, lossy;
+
+	while ((worst = worst_path(s)) != RP_PATHSET_NONE) {
+		lossy = count_lossy(s);
+		if (2 * (lossy + 1) > lossy + s->usable)
+			return;
+		rp_health_take_out(&s->entry[worst].health, knobs, now_ns);
+		rp_pathset_publish(s, worst);
+		if (changed)
+			changed(arg, worst, ROCEPATH_PATH_UP);
+	}
+}
+
+void rp_pathset_poll(struct rp_pathset *s, bool peer_silent, const struct rp_health_knobs *knobs,
+		     u64 now_ns, void (*changed)(void *arg, u16 index, u8 before), void *arg)
+{
+	bool any_lossy = false;
+	u32 i;
+
+	for (i = 0; i < s->n; i++) {
+		struct rp_health *h = &s->entry[i].health;
+		u8 before = h->state;
+		u16 ramp = h->ramp;
+		bool news = rp_health_poll(h, peer_silent, knobs, now_ns);
+
+		if (news || h->ramp != ramp)
+			rp_pathset_publish(s, i);
+		if (news && changed)
+			changed(arg, i, before);
+		any_lossy |= rp_health_excess_ppm(h);
+	}
+	if (any_lossy)
+		take_out_lossy(s, knobs, now_ns, changed, arg);
+}

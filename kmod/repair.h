@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+#ifndef ROCEPATH_REPAIR_H
+#define ROCEPATH_REPAIR_H
+
+#include <linux/skbuff.h>
+#include <linux/spinlock.h>
+
+#include "core/repair.h"
+#include "core/report.h"
+
+struct rp_device;
+struct rp_peer;
+struct rp_peer_paths;
+struct rp_qp;
+struct rp_roce;
+
+/* BTH and AETH of an acknowledge */
+#define RP_ACK_LEN 16
+
+/**
+ * struct rp_queue - what one PSN space of a QP has sent and may send again
+ * @lock: for all below; taken with bottom halves off
+ * @repair: the packets
+ * @path: what became of packets, for each path, until it is told to the paths
+ * @n: of @path
+ * @generation: of the peer's paths that @path and the packets' indexes are of
+ * @turn: of repairs, so that they are spread over the paths
+ * @next_psn: behind the last PSN ever sent
+ * @sent: something was
+ * @dead: the QP went away, nothing is kept any more
+ */
+struct rp_queue {
+	spinlock_t lock;
+	struct rp_repair repair;
+	struct rp_repair_path *path;
+	u16 n;
+	u32 generation;
+	u32 turn;
+	u32 next_psn;
+	bool sent;
+	bool dead;
+};
+
+/**
+ * struct rp_last_ack - the acknowledge that a QP sent last
+ * @lock: for it
+ * @again: it is to be said again, so many times
+ * @bytes: its BTH and AETH
+ * @index: of the path that it went by
+ *
+ * Nobody acknowledges an acknowledge. When the last of a burst is lost, the
+ * requester waits for its timer; so it is said again, once, by another path.
+ */
+struct rp_last_ack {
+	spinlock_t lock;
+	u8 again;
+	u8 bytes[RP_ACK_LEN];
+	u16 index;
+};
+
+void rp_queue_init(struct rp_queue *q);
+void rp_queue_close(struct rp_queue *q, struct rp_device *rp);
+void rp_queue_snapshot(struct rp_queue *q, struct rp_repair *repair);
+
+void rp_repair_keep(struct rp_qp *qp, u32 space, const struct rp_peer_paths *paths,
+		    const struct sk_buff *skb, const struct rp_roce *r, u16 index, u64 now_ns);
+bool rp_repair_heard(struct rp_qp *qp, struct rp_peer *peer, const struct rp_roce *r);
+void rp_repair_report(struct rp_qp *qp, struct rp_peer *peer, const struct rp_report_flow *f,
+		      u64 now_ns);
+bool rp_repair_poll(struct rp_qp *qp, struct rp_peer *peer, u64 now_ns);
+void rp_repair_port_failed(struct rp_device *rp, u8 port);
+
+void rp_ack_sent(struct rp_qp *qp, const struct sk_buff *skb, u32 l3, const struct rp_roce *r,
+		 u16 index);
+void rp_ack_again(struct rp_qp *qp, struct rp_peer *peer);
+
+#endif /* ROCEPATH_REPAIR_H */
