@@ -55,23 +55,25 @@ static __always_inline bool admit_peer(const struct rp_policy *policy, const str
 	return cached->action == RP_ACTION_PASS;
 }
 
-/* datagrams may come from anybody for a QP that has no peer; the management QP is there always */
-static __always_inline bool admit_qp(const struct rp_packet *p, u32 ifindex)
+/*
+ * The QP of that peer; or one that has none, or whose peer is not known because it was
+ * there before the census: anybody's. The management QP is there always.
+ */
+static __always_inline bool admit_qp(const struct rp_packet *p)
 {
 	struct rp_wire_qp key = { .address = p->source, .qpn = p->qpn };
 
 	if (p->qpn == RP_QPN_GSI || p->kind == RP_KIND_CONTROL)
 		return true;
-	if (p->kind == RP_KIND_DATAGRAM) {
-		__builtin_memset(&key.address, 0, sizeof(key.address));
-		key.ifindex = ifindex;
-	}
+	if (p->kind != RP_KIND_DATAGRAM && bpf_map_lookup_elem(&qp_rx, &key))
+		return true;
+	__builtin_memset(&key.address, 0, sizeof(key.address));
 	return bpf_map_lookup_elem(&qp_rx, &key);
 }
 
 /* Return: enum rp_action. */
 static __always_inline enum rp_action admit_judge(const struct rp_policy *policy, u32 verdict,
-						  const struct rp_packet *p, u32 ifindex)
+						  const struct rp_packet *p)
 {
 	enum rp_event event = RP_EVENT_rx_roce;
 	enum rp_action action = RP_ACTION_PASS;
@@ -96,7 +98,7 @@ static __always_inline enum rp_action admit_judge(const struct rp_policy *policy
 		if ((policy->flags & RP_POLICY_PEERS) && !admit_peer(policy, p)) {
 			event = RP_EVENT_rx_unknown_peer;
 			action = policy->unknown_peer;
-		} else if ((policy->flags & RP_POLICY_QPS) && !admit_qp(p, ifindex)) {
+		} else if ((policy->flags & RP_POLICY_QPS) && !admit_qp(p)) {
 			event = RP_EVENT_rx_unknown_qp;
 			action = policy->unknown_qp;
 		}
@@ -115,7 +117,7 @@ static __always_inline int admit_xdp(struct xdp_md *ctx)
 
 	if (!policy)
 		return XDP_PASS;
-	action = admit_judge(policy, rp_parse(&f, &p, RP_WANT_SOURCE), &p, ctx->ingress_ifindex);
+	action = admit_judge(policy, rp_parse(&f, &p, RP_WANT_SOURCE), &p);
 	return action == RP_ACTION_DROP ? XDP_DROP : XDP_PASS;
 }
 
@@ -142,7 +144,7 @@ int admit_ingress(struct __sk_buff *skb)
 
 	if (!policy)
 		return TC_ACT_UNSPEC;
-	action = admit_judge(policy, rp_parse_skb(skb, &p), &p, skb->ifindex);
+	action = admit_judge(policy, rp_parse_skb(skb, &p), &p);
 	return action == RP_ACTION_DROP ? TC_ACT_SHOT : TC_ACT_UNSPEC;
 }
 

@@ -203,6 +203,12 @@ static __always_inline void census_forget_wire(const struct rp_qp_key *key, cons
 	if (tx && tx->qp.device_index == key->device_index && tx->qp.qpn == key->qpn)
 		bpf_map_delete_elem(&qp_tx, &wire);
 	wire.qpn = key->qpn;
+	wire.ifindex = 0;
+	rx = bpf_map_lookup_elem(&qp_rx, &wire);
+	if (rx && rx->qp.device_index == key->device_index && rx->qp.qpn == key->qpn)
+		bpf_map_delete_elem(&qp_rx, &wire);
+	/* as the tool enters one whose peer it does not know */
+	__builtin_memset(&wire.address, 0, sizeof(wire.address));
 	rx = bpf_map_lookup_elem(&qp_rx, &wire);
 	if (rx && rx->qp.device_index == key->device_index && rx->qp.qpn == key->qpn)
 		bpf_map_delete_elem(&qp_rx, &wire);
@@ -229,6 +235,7 @@ static __always_inline void census_enter_wire(const struct rp_qp_key *key, struc
 	if (bpf_map_update_elem(&qp_tx, &wire, &tx, BPF_ANY))
 		rp_event(RP_EVENT_qp_table_full);
 	wire.qpn = key->qpn;
+	wire.ifindex = 0;		/* ports hear for their device */
 	if (bpf_map_update_elem(&qp_rx, &wire, &rx, BPF_ANY))
 		rp_event(RP_EVENT_qp_table_full);
 }

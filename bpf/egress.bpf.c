@@ -133,12 +133,14 @@ static __always_inline void egress_key(const struct rp_packet *p, u32 ifindex,
 __noinline int egress_resolve(const struct rp_wire_qp *key)
 {
 	const struct rp_policy *policy = rp_policy_now();
+	struct rp_wire_qp copy;		/* a key must be on the stack before 6.2 */
 	struct rp_qp_tx *tx;
 	struct rp_qp *qp;
 
 	if (!policy || !key)
 		return 0;
-	tx = bpf_map_lookup_elem(&qp_tx, key);
+	copy = *key;
+	tx = bpf_map_lookup_elem(&qp_tx, &copy);
 	if (!tx)
 		return 0;
 	qp = bpf_map_lookup_elem(&qps, &tx->qp);

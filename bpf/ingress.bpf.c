@@ -147,9 +147,7 @@ int ingress(struct __sk_buff *skb)
 	if (!rp_is_data(p.kind))
 		return TC_ACT_UNSPEC;
 	key.qpn = p.qpn;
-	if (p.kind == RP_KIND_DATAGRAM)
-		key.ifindex = skb->ifindex;
-	else
+	if (p.kind != RP_KIND_DATAGRAM)
 		key.address = p.source;
 	rx = bpf_map_lookup_elem(&qp_rx, &key);
 	if (rx) {

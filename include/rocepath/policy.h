@@ -442,7 +442,7 @@ struct rp_qp {
  * @address: in qp_tx where the packet goes to, in qp_rx where it is from; zeros: a QP without
  *	a peer of its own (UD, QP 1)
  * @qpn: destination QPN of the packet; in qp_tx for UD, its source QPN
- * @ifindex: where @address is zeros, the netdevice; else 0
+ * @ifindex: in qp_tx where @address is zeros, the netdevice; else 0
  */
 struct rp_wire_qp {
 	struct rp_address address;

@@ -140,11 +140,18 @@ void policy_maximal(struct rp_policy *p)
 
 void policy_set(struct rocepath_bpf *skel, struct rp_policy *p)
 {
+	const struct bpf_map *inner = bpf_map__inner_map(skel->maps.policy);
 	u32 zero = 0;
 	int fd;
 
+	LIBBPF_OPTS(bpf_map_create_opts, opts);
+
 	CHECK(!rp_policy_derive(p), "derive");
-	fd = bpf_map_create(BPF_MAP_TYPE_ARRAY, "policy", sizeof(zero), sizeof(*p), 1, NULL);
+	/* 6.1 compares even what BTF says that there is not in a map */
+	opts.btf_fd = bpf_object__btf_fd(skel->obj);
+	opts.btf_key_type_id = bpf_map__btf_key_type_id(inner);
+	opts.btf_value_type_id = bpf_map__btf_value_type_id(inner);
+	fd = bpf_map_create(BPF_MAP_TYPE_ARRAY, "policy", sizeof(zero), sizeof(*p), 1, &opts);
 	CHECK(fd >= 0, "create policy");
 	CHECK(!bpf_map_update_elem(fd, &zero, p, 0), "fill policy");
 	CHECK(!bpf_map_update_elem(bpf_map__fd(skel->maps.policy), &zero, &fd, 0), "switch policy");

@@ -436,6 +436,8 @@ static void admit_as(enum rp_action action, enum rp_event event)
 /* allow list with a hole in it; both actions; another generation's peers do not count */
 static void admission(void **state)
 {
+	struct rp_wire_qp anybody = { .qpn = 24 };
+	struct rp_qp_rx old = { .qp = { 1, 24 } };
 	u32 action;
 
 	for (action = RP_ACTION_PASS; action <= RP_ACTION_DROP; action++) {
@@ -465,6 +467,10 @@ static void admission(void **state)
 		admit_as(RP_ACTION_PASS, RP_EVENT_rx_roce);
 		make(0x04, 24, 64, 0, false);
 		admit_as(action, RP_EVENT_rx_unknown_qp);
+		/* one that was there before: nobody knows its peer */
+		bpf_map_update_elem(bpf_map__fd(skel->maps.qp_rx), &anybody, &old, 0);
+		admit_as(RP_ACTION_PASS, RP_EVENT_rx_roce);
+		bpf_map_delete_elem(bpf_map__fd(skel->maps.qp_rx), &anybody);
 		make(0x64, 1, 64, 0, false);
 		admit_as(RP_ACTION_PASS, RP_EVENT_rx_roce);
 		make(0x04, 23, 64, 0, true);		/* the QP of another peer */
