@@ -291,16 +291,12 @@ static const struct rp_verb drop_verbs[] = {
 };
 
 static const struct rp_verb qp_verbs[] = {
-	{ .name =
-		"show",
-		.help = "queue pairs of all RDMA devices: whose they are, their class and rate",
+	{ .name = "show", .help = "queue pairs: whose they are, their class and their rate",
 	  .run = rp_qp_show },
 };
 
 static const struct rp_verb job_verbs[] = {
-	{ .name =
-		"show",
-		.help = "cgroups that have queue pairs, and what their traffic looks like",
+	{ .name = "show", .help = "cgroups with queue pairs, and what their traffic looks like",
 	  .run = rp_job_show },
 };
 

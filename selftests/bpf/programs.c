@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <bpf/bpf.h>
+#include <bpf/btf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
 #include <stdarg.h>
@@ -140,7 +141,6 @@ void policy_maximal(struct rp_policy *p)
 
 void policy_set(struct rocepath_bpf *skel, struct rp_policy *p)
 {
-	const struct bpf_map *inner = bpf_map__inner_map(skel->maps.policy);
 	u32 zero = 0;
 	int fd;
 
@@ -149,8 +149,9 @@ void policy_set(struct rocepath_bpf *skel, struct rp_policy *p)
 	CHECK(!rp_policy_derive(p), "derive");
 	/* 6.1 compares even what BTF says that there is not in a map */
 	opts.btf_fd = bpf_object__btf_fd(skel->obj);
-	opts.btf_key_type_id = bpf_map__btf_key_type_id(inner);
-	opts.btf_value_type_id = bpf_map__btf_value_type_id(inner);
+	opts.btf_key_type_id = bpf_map__btf_key_type_id(skel->maps.documents);
+	opts.btf_value_type_id = btf__find_by_name_kind(bpf_object__btf(skel->obj), "rp_policy",
+							BTF_KIND_STRUCT);
 	fd = bpf_map_create(BPF_MAP_TYPE_ARRAY, "policy", sizeof(zero), sizeof(*p), 1, &opts);
 	CHECK(fd >= 0, "create policy");
 	CHECK(!bpf_map_update_elem(fd, &zero, p, 0), "fill policy");

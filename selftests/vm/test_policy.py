@@ -140,6 +140,35 @@ def pacing(a, b):
     ksft.eq(lost, 0)
 
 
+def sharing(a, b):
+    """The QPs of a class share its rate, and together do not exceed it."""
+    for qps, mtu in ((1, 1024), (4, 1024), (4, 4096)):
+        apply(a, 'classes:\n  - {name: paced, rate: 8Mbit, burst: 2KiB}\ndefault-class: paced\n')
+        got = perf(b, a, addr=B, seconds=SECONDS, size=16384, mtu=mtu, qps=qps).MBps * 8
+        sent = [row['bytes'] for row in rows(a, 'class') if row['name'] == 'paced'][0]
+        ksft.say('%d QPs, MTU %d: %.2f Mbit/s; %d bytes left in all' % (qps, mtu, got, sent))
+        ksft.le(abs(got / 8 - 1), 0.05)
+    clean(a)
+
+
+def attaching(a, b):
+    """A QP survives that a policy comes into force, and which step it is that it would not."""
+    steps = (('clsact', 'tc qdisc add dev eth0 clsact', 'tc qdisc del dev eth0 clsact'),
+             ('fq', 'tc qdisc replace dev eth0 root fq', 'tc qdisc del dev eth0 root'),
+             ('policy', 'rocepath apply /tmp/policy.yaml', 'rocepath clean'))
+    a.put((EVERYBODY % 'eth0').encode(), '/tmp/policy.yaml')
+    died = []
+    for name, do, undo in steps:
+        run = start_perf(b, a, addr=B, seconds=8, mtu=1024, check=False)
+        a.run('sleep 2; %s' % do, timeout=60)
+        result = run.wait()
+        a.run(undo, timeout=60)
+        ksft.say('%s: %d errors, %.2f MB/s; %s' % (name, result.cq_errors, result.MBps, a.hw_counters('rxe0')))
+        if result.cq_errors or not result.row:
+            died.append(name)
+    ksft.eq(died, [])
+
+
 def census(a, b):
     """QPs that are made and destroyed in a loop: those that are left are there, and no others."""
     apply(b, '')
@@ -381,7 +410,7 @@ def dcqcn(a, b):
 
 
 SHORT = [applies, census, classes, injection]
-FULL = [applies, census, qps_before, classes, injection, pacing, latency, dcqcn]
+FULL = [applies, census, qps_before, classes, injection, attaching, pacing, sharing, latency, dcqcn]
 
 
 def main():

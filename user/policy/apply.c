@@ -377,6 +377,15 @@ static void say_missing(const struct transaction *t)
 			    t->hooks.missing[i]);
 }
 
+static void read_census(const struct transaction *t)
+{
+	int err = rp_census_read(&t->maps);
+
+	if (err && err != -EPROTONOSUPPORT)
+		rp_complain("warning: the queue pairs that are there cannot be read: %s",
+			    strerror(-err));
+}
+
 static int change(struct transaction *t, const struct rp_spec *spec, const char *text)
 {
 	int err = prepare(t, spec, text);
@@ -387,23 +396,15 @@ static int change(struct transaction *t, const struct rp_spec *spec, const char 
 		err = find_hooks(t, spec);	/* with the devices that were made */
 	if (!err)
 		err = attach(t);
+	/* before the policy may want to know them */
+	if (!err && t->loaded)
+		read_census(t);
 	return err ? err : commit(t);
-}
-
-static void read_census(const struct transaction *t)
-{
-	int err = rp_census_read(&t->maps);
-
-	if (err && err != -EPROTONOSUPPORT)
-		rp_complain("warning: the queue pairs that are there cannot be read: %s",
-			    strerror(-err));
 }
 
 static void finish(struct transaction *t, const struct rp_spec *spec)
 {
 	detach(t);
-	if (t->loaded)
-		read_census(t);
 	pin_active(t);
 	rp_state_forget(&t->maps, t->policy->generation);
 	say_missing(t);

@@ -160,6 +160,17 @@ static void enter_tx(const struct reader *r, const struct rp_qp_key *key, const 
 	bpf_map_update_elem(r->maps->fd[RP_MAP_QP_TX], &wire, &tx, BPF_NOEXIST);
 }
 
+/* whose packets are let in: its peer's, when that is known, until then anybody's */
+static void enter_rx(const struct reader *r, const struct rp_qp_key *key)
+{
+	const struct rp_qp_rx rx = {
+		.qp = *key, .job = RP_JOBS_MAX, .job_peer = RP_JOB_PEERS_MAX,
+	};
+	const struct rp_wire_qp wire = { .qpn = key->qpn };
+
+	bpf_map_update_elem(r->maps->fd[RP_MAP_QP_RX], &wire, &rx, BPF_NOEXIST);
+}
+
 static void see(struct reader *r, const struct rp_qp_key *key)
 {
 	struct rp_qp_key *grown = reallocarray(r->seen, r->seen_count + 1, sizeof(*grown));
@@ -204,8 +215,10 @@ static void take_entry(struct reader *r, const struct nlattr *entry)
 	see(r, &key);
 	if (qp.remote_qpn)
 		qp.udp_source_port = rp_udp_source_port(0, key.qpn, qp.remote_qpn);
-	if (!bpf_map_update_elem(r->maps->fd[RP_MAP_QPS], &key, &qp, BPF_NOEXIST) &&
-	    qp.remote_qpn && qp.ifindex)
+	if (bpf_map_update_elem(r->maps->fd[RP_MAP_QPS], &key, &qp, BPF_NOEXIST))
+		return;
+	enter_rx(r, &key);
+	if (qp.remote_qpn && qp.ifindex)
 		enter_tx(r, &key, &qp);
 }
 
