@@ -27,7 +27,7 @@ V4 = {'a': '10.0.0.1', 'b': '10.0.0.2'}
 V6 = {'a': 'fd00::1', 'b': 'fd00::2'}
 RATE = 10       # Mbit/s of a port: little enough that not the emulated CPU is the limit
 # What is late here has waited for a CPU, and comes; nothing is lost that a test did not lose.
-SETTINGS = 'gap-floor 500ms gap-ceiling 900ms holddown 100ms holddown-max 1s report-interval 10ms probe-interval 0'
+SETTINGS = 'gap-floor 500ms gap-ceiling 900ms holddown 100ms holddown-max 1s report-interval 10ms probe-interval never'
 DULL = ('tx_bytes', 'rx_bytes', 'tx_packets', 'rx_packets', 'tx_roce', 'rx_roce', 'rx_in_order')
 LEFTOVERS = ('rcstream', 'cmids', 'rping', 'tcpdump', 'ib_write_bw', 'ib_read_bw', 'ib_send_bw',
              'ib_atomic_bw')
