@@ -11,7 +11,7 @@
 #
 # KERNEL is a stock kernel, fetched into a cache outside the tree: 6.12, 6.1 or
 # debug. KDIR is any other one: make module KDIR=/lib/modules/$(uname -r)/build
-# TESTS selects tests: make check TESTS='unit/* vm/test_order.py'. V=1 shows commands.
+# TESTS selects tests, SKIP leaves some out: make check TESTS='unit/* vm/test_order.py'. V=1 shows commands.
 
 .DELETE_ON_ERROR:
 .SUFFIXES:
@@ -58,7 +58,7 @@ modules = $(foreach k,$(1),$(B)/$(k)/rocepath.ko)
 
 check: setup tool
 	$(Q)$(MAKE) $(call modules,$(KERNELS))
-	$(Q)$(MAKE) -C selftests run_tests OUTPUT=$(B)/selftests TESTS='$(TESTS)'
+	$(Q)$(MAKE) -C selftests run_tests OUTPUT=$(B)/selftests TESTS='$(TESTS)' SKIP='$(SKIP)'
 
 check-debug: setup tool
 	$(Q)$(MAKE) $(call modules,debug 6.1)
