@@ -205,11 +205,12 @@ def lost(m):
             m.run('tc qdisc replace dev p1 root netem delay 60s limit 1000')
             with Counting(m) as c:
                 out(m, roce_lines(64))
-                queued = m.counters('rp0')['p1_tx_packets']
+                queued = m.json('tc -s -j qdisc show dev p1')[0]['qlen']
                 m.run(down)
                 carrier_gone(m)
-            ksft.ge(c['p1_tx_packets'], 16)
-            ksft.eq(c['p1_tx_lost'], c['p1_tx_packets'], '%s: %d queued' % (down, queued))
+            ksft.ge(queued, 16)
+            # the stack may have said something by itself in between
+            ksft.true(c['p1_tx_lost'] - queued in (0, 1), '%s: %d queued: %s' % (down, queued, c))
             m.run('tc qdisc del dev p1 root; ' + up)
             m.run('rocepath device set rp0 holddown 0ms')
             m.poll(lambda: port(m, 'p1')['state'] in ('up', 'holddown'), why='p1 is back')
