@@ -281,6 +281,10 @@ static bool repair_acked(struct rp_qp *qp, struct rp_device *rp, u32 psn)
 	spin_lock(&q->lock);
 	/* one that acknowledges what was never sent is not the QP's */
 	plausible = q->sent && rp_psn_diff(psn, q->next_psn) <= 0;
+	if (plausible && (!q->acked || rp_psn_diff(psn, q->acked_next) > 0)) {
+		q->acked_next = psn;
+		q->acked = true;
+	}
 	if (q->repair.packets && plausible)
 		gone = rp_repair_acked(&q->repair, psn, q->path);
 	spin_unlock(&q->lock);
@@ -504,6 +508,31 @@ void rp_ack_sent(struct rp_qp *qp, const struct sk_buff *skb, u32 l3, const stru
 }
 
 /**
+ * rp_ack_is_stale() - does the QP know better already?
+ * @qp: the QP
+ * @r: an acknowledge that came for it
+ *
+ * By different paths an acknowledge may come after a later one, or amidst the
+ * responses to a READ that came after it. rdma_rxe takes the latter for a fault
+ * and ends the QP. One that was said again is of no use when the first came; what
+ * the QP's peer itself says again is never older than what it said.
+ *
+ * Context: softirq.
+ */
+bool rp_ack_is_stale(struct rp_qp *qp, const struct rp_roce *r)
+{
+	struct rp_queue *q = &qp->queue[RP_REQUESTS];
+	bool stale;
+	s32 news;
+
+	spin_lock(&q->lock);
+	news = rp_psn_diff(rp_psn_add(r->psn, 1), q->acked_next);
+	stale = q->acked && (r->repair ? news <= 0 : news < 0);
+	spin_unlock(&q->lock);
+	return stale;
+}
+
+/**
  * rp_ack_again() - say the last acknowledge again, by another path
  * @qp: the QP
  * @peer: of it
@@ -535,6 +564,7 @@ void rp_ack_again(struct rp_qp *qp, struct rp_peer *peer)
 		return;
 	letter.path = paths->set->entry[index].path;
 	memcpy(letter.bth, bytes, RP_BTH_LEN);
+	letter.bth[RP_BTH_FLAGS] |= RP_BTH_REPAIR;
 	letter.body = bytes + RP_BTH_LEN;
 	rp_peer_send(rp, peer, &letter, RP_TX_ACK_AGAIN);
 }

@@ -27,6 +27,8 @@ struct rp_roce;
  * @turn: of repairs, so that they are spread over the paths
  * @next_psn: behind the last PSN ever sent
  * @sent: something was
+ * @acked_next: behind the last PSN that the peer acknowledged, as our QP was told
+ * @acked: something was
  * @dead: the QP went away, nothing is kept any more
  */
 struct rp_queue {
@@ -37,7 +39,9 @@ struct rp_queue {
 	u32 generation;
 	u32 turn;
 	u32 next_psn;
+	u32 acked_next;
 	bool sent;
+	bool acked;
 	bool dead;
 };
 
@@ -72,6 +76,7 @@ void rp_repair_port_failed(struct rp_device *rp, u8 port);
 
 void rp_ack_sent(struct rp_qp *qp, const struct sk_buff *skb, u32 l3, const struct rp_roce *r,
 		 u16 index);
+bool rp_ack_is_stale(struct rp_qp *qp, const struct rp_roce *r);
 void rp_ack_again(struct rp_qp *qp, struct rp_peer *peer);
 
 #endif /* ROCEPATH_REPAIR_H */

@@ -58,15 +58,22 @@ static bool rx_is_answer(enum rp_kind kind)
 	return kind == RP_KIND_ACK || kind == RP_KIND_NAK;
 }
 
-/* the peer reports and repairs, and so do we for it */
-static void rx_of_reporter(const struct sk_buff *skb, u32 l3, const struct rp_roce *r,
+/*
+ * The peer reports and repairs, and so do we for it.
+ *
+ * Return: false if the QP is not to see the packet.
+ */
+static bool rx_of_reporter(const struct sk_buff *skb, u32 l3, const struct rp_roce *r,
 			   struct rp_qp *qp, struct rp_peer *peer)
 {
 	rp_tick_wake(qp, peer);
 	if (!rx_is_answer(r->kind) && r->kind != RP_KIND_RESPONSE)
-		return;
+		return true;
+	if (r->kind == RP_KIND_ACK && rp_ack_is_stale(qp, r))
+		return false;
 	if (rp_repair_heard(qp, peer, r) && r->kind != RP_KIND_RESPONSE)
 		rp_heard(peer, skb, l3, r, RP_LATE_UNKNOWN);
+	return true;
 }
 
 /* Return: true if its flow took it */
@@ -85,8 +92,11 @@ static bool rx_flow(struct rp_device *rp, struct sk_buff *skb, u32 l3, const str
 	peer = rcu_dereference(qp->peer);
 	if (peer)
 		rp_peer_used(peer);
-	if (peer && READ_ONCE(peer->reports))
-		rx_of_reporter(skb, l3, r, qp, peer);
+	if (peer && READ_ONCE(peer->reports) && !rx_of_reporter(skb, l3, r, qp, peer)) {
+		rp_count(rp, RP_RX_DROP_ACK_STALE);
+		kfree_skb(skb);
+		return true;
+	}
 	if (!rx_is_ordered(r->kind)) {
 		rp_count(rp, RP_RX_ANSWERS);
 		return false;

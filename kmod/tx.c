@@ -286,6 +286,9 @@ static bool tx_by_own_path(struct rp_device *rp, struct rp_ports *ports, struct 
 			rp_repair_keep(qp, tx_space(r->kind), paths, skb, r, index, now);
 		else if (r->kind == RP_KIND_ACK)
 			rp_ack_sent(qp, skb, l3, r, index);
+		/* a response acknowledges all before it */
+		if (r->kind == RP_KIND_RESPONSE && READ_ONCE(qp->last_ack.again))
+			WRITE_ONCE(qp->last_ack.again, 0);
 	}
 	tx_port(port, skb);
 	return true;
