@@ -57,7 +57,8 @@ def device_made_anew(a, b, _lab):
 
 def peer_reboots(a, b, _lab):
     """The peer's power goes under traffic: it is lost, and after its boot all is as before."""
-    # They give up soon: a machine that is booting takes no packets, and a NIC that cannot send complains.
+    # A machine that is booting takes no packets, and a NIC that cannot send complains; so they give up soon.
+    a.allow('NETDEV WATCHDOG')
     stream = Stream(b, a, seconds=300, options='-n 4 -u 16 -r 2')
     moved(a, b)
     b.reset()
