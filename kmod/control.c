@@ -16,6 +16,7 @@
 
 #include "core/hello.h"
 #include "device.h"
+#include "heard.h"
 #include "netlink.h"
 #include "path.h"
 #include "peer.h"
@@ -238,6 +239,8 @@ static void control_hello_rx(struct rp_device *rp, struct rp_peer *peer, const s
 	else
 		rp_count(rp, RP_RX_CONTROL_OK);
 	if (did & RP_HELLO_RESTARTED) {
+		rp_path_restarted(peer);
+		rp_heard_restarted(peer);
 		rp_count(rp, RP_PEERS_RESTARTED);
 		rp_event_peer(rp, &peer->address, ROCEPATH_EVENT_PEER_RESTART, "another instance");
 	}
@@ -362,6 +365,9 @@ static bool control_visit(struct rp_device *rp, struct rp_peer *peer, unsigned l
 	/* while there is traffic its own clock does that, and faster */
 	if (!ticking && READ_ONCE(peer->reports)) {
 		local_bh_disable();
+		/* there was no memory for them when the peer came */
+		if (!rcu_access_pointer(peer->paths))
+			rp_path_sync(rp, peer);
 		rp_path_poll(rp, peer, now);
 		rp_probe_due(rp, peer, now);
 		local_bh_enable();

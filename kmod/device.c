@@ -52,7 +52,7 @@ static const struct rp_repair_caps default_repair_caps = {
 };
 
 #define RP_DEFAULT_REORDER_BYTES (256 << 20)
-#define RP_DEFAULT_REPAIR_BYTES (1 << 30)
+#define RP_DEFAULT_REPAIR_BYTES (1024U << 20)
 /* a silent path is out of use within 3 intervals: 3 ms */
 #define RP_DEFAULT_REPORT_INTERVAL_US 1000
 /* a link with one frame in 200 broken is taken out of service in any network */

@@ -40,7 +40,7 @@
  */
 #define RP_FLOW_OVERDUE_NS (500 * NSEC_PER_USEC)
 
-/* so many report intervals a gap lives at least, where the peer repairs: a packet lost four times */
+/* so many report intervals a gap lives at least where the peer repairs: one packet lost 4 times */
 #define RP_FLOW_REPAIR_INTERVALS 16
 
 /* a flow that held nothing for so long gives its memory back */
@@ -106,8 +106,8 @@ static void flow_expire(struct rp_flow *f, struct rp_device *rp)
 
 /*
  * The device's caps as they are for a packet or a timer of this moment. Where the
- * peer repairs, a gap is worth waiting for: the report that tells of it, the
- * repair's way, and once more, for either may be lost.
+ * peer repairs, a gap is worth waiting for, as long as a packet takes that is lost
+ * again and again.
  */
 static struct rp_window_caps flow_caps(const struct rp_device *rp, const struct rp_peer *peer,
 				       u64 now)

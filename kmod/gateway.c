@@ -47,22 +47,24 @@ static bool gateway_is_one(const struct rp_device *rp, const u8 *mac)
  * @port: that it leaves by
  * @skb: the packet, data at the Ethernet header
  *
+ * Where there is no memory to write it, it goes as it is: that router may know
+ * the way all the same. To be called before the packet is kept for repair, which
+ * shares its bytes.
+ *
  * Context: bottom halves off, RCU.
- * Return: false if there is no memory to write it.
  */
-bool rp_gateway_direct(struct rp_device *rp, const struct rp_port *port, struct sk_buff *skb)
+void rp_gateway_direct(struct rp_device *rp, const struct rp_port *port, struct sk_buff *skb)
 {
 	u64 mac = READ_ONCE(port->gateway.mac);
 	struct ethhdr *eth = (struct ethhdr *)skb->data;
 
 	if (likely(!mac) || mac == gateway_mac(eth->h_dest) || !gateway_is_one(rp, eth->h_dest))
-		return true;
+		return;
 	if (skb_ensure_writable(skb, ETH_HLEN))
-		return false;
+		return;
 	eth = (struct ethhdr *)skb->data;
 	put_unaligned_be32(mac >> 32, eth->h_dest);
 	put_unaligned_be16(mac >> 16, eth->h_dest + 4);
-	return true;
 }
 
 /* Return: the MAC address of the neighbour, 0 while it is not known; it is asked for */

@@ -25,7 +25,7 @@ struct rp_gateway {
 	u64 mac;
 };
 
-bool rp_gateway_direct(struct rp_device *rp, const struct rp_port *port, struct sk_buff *skb);
+void rp_gateway_direct(struct rp_device *rp, const struct rp_port *port, struct sk_buff *skb);
 void rp_gateway_work(struct work_struct *work);
 void rp_gateway_set(struct rp_port *port, const __be32 *via4, const struct in6_addr *via6);
 

@@ -30,7 +30,7 @@ static bool heard_marked(const u8 *l3, bool ipv6)
 				     ((const struct iphdr *)l3)->tos);
 }
 
-/* one page for each port that the peer says it has: nobody else can make us keep more */
+/* one for each port that the peer says it has: nobody else can make us keep more */
 static struct rp_heard_port *heard_port(struct rp_peer *peer, u8 port)
 {
 	struct rp_heard_port *h = READ_ONCE(peer->heard[port]), *other;
@@ -97,11 +97,12 @@ static u32 heard_late(struct rp_heard_path *h)
 	return h->told_late_us;
 }
 
-static bool heard_report_port(struct rp_heard_port *port, u8 index, struct rp_report_writer *w)
+/* Return: the EV that found no room, ROCEPATH_EVS_MAX if all up to @end did */
+static u32 heard_report_port(struct rp_heard_port *port, u8 index, u32 ev, u32 end,
+			     struct rp_report_writer *w)
 {
-	unsigned int ev;
-
-	for_each_set_bit(ev, port->used, ROCEPATH_EVS_MAX) {
+	for (ev = find_next_bit(port->used, end, ev); ev < end;
+	     ev = find_next_bit(port->used, end, ev + 1)) {
 		struct rp_heard_path *h = &port->path[ev];
 		struct rp_report_path p = {
 			.path = index << 8 | ev,
@@ -114,10 +115,10 @@ static bool heard_report_port(struct rp_heard_port *port, u8 index, struct rp_re
 		p.late_us = heard_late(h);
 		/* half of the room is for the flows */
 		if (w->len > RP_WIRE_BODY_MAX / 2 || !rp_report_put_path(w, &p))
-			return false;
+			return ev;
 		h->told = p.received;
 	}
-	return true;
+	return ROCEPATH_EVS_MAX;
 }
 
 /**
@@ -125,26 +126,50 @@ static bool heard_report_port(struct rp_heard_port *port, u8 index, struct rp_re
  * @peer: of whom
  * @w: the report
  *
- * Those that find no room are in the next one.
+ * The next one begins with the first that finds no room.
  *
  * Context: the peer's tick, so one at a time.
  * Return: true if there was anything to say.
  */
 bool rp_heard_report(struct rp_peer *peer, struct rp_report_writer *w)
 {
-	u32 before = w->len;
-	int i, port;
+	u32 before = w->len, first = peer->heard_next.ev;
+	u32 i, port, ev;
 
-	for (i = 0; i < ROCEPATH_PORTS_MAX; i++) {
-		port = (peer->heard_next + i) % ROCEPATH_PORTS_MAX;
+	/* all the way round: the first port's EVs that were left out at the beginning come last */
+	for (i = 0; i <= ROCEPATH_PORTS_MAX; i++) {
+		port = (peer->heard_next.port + i) % ROCEPATH_PORTS_MAX;
 		if (!READ_ONCE(peer->heard[port]))
 			continue;
-		if (!heard_report_port(peer->heard[port], port, w)) {
-			peer->heard_next = port;
+		ev = heard_report_port(peer->heard[port], port, i ? 0 : first,
+				       i == ROCEPATH_PORTS_MAX ? first : ROCEPATH_EVS_MAX, w);
+		if (ev < ROCEPATH_EVS_MAX) {
+			peer->heard_next = (struct rp_path){ port, ev };
 			break;
 		}
 	}
 	return w->len != before;
+}
+
+/**
+ * rp_heard_restarted() - the peer has restarted, and knows nothing of what we counted
+ * @peer: the peer
+ *
+ * Context: any.
+ */
+void rp_heard_restarted(struct rp_peer *peer)
+{
+	int i, ev;
+
+	for (i = 0; i < ROCEPATH_PORTS_MAX; i++) {
+		struct rp_heard_port *port = READ_ONCE(peer->heard[i]);
+
+		for (ev = 0; port && ev < ROCEPATH_EVS_MAX; ev++) {
+			WRITE_ONCE(port->path[ev].received, 0);
+			WRITE_ONCE(port->path[ev].marked, 0);
+			WRITE_ONCE(port->path[ev].told, 0);
+		}
+	}
 }
 
 /** rp_heard_free() - the peer ends: no reader is left. */

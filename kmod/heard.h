@@ -18,6 +18,7 @@ struct sk_buff;
  * @late_us: sum of how late they were
  * @lates: how many of them
  * @told: @received as it was last reported
+ * @told_late_us: the mean of how late, the same
  *
  * A path is one 5-tuple, which a NIC gives to one queue and so to one CPU: so
  * these are written without a lock, and one is not shared among CPUs. Where it
@@ -45,6 +46,7 @@ struct rp_heard_port {
 void rp_heard(struct rp_peer *peer, const struct sk_buff *skb, u32 l3, const struct rp_roce *r,
 	      s64 late_ns);
 bool rp_heard_report(struct rp_peer *peer, struct rp_report_writer *w);
+void rp_heard_restarted(struct rp_peer *peer);
 void rp_heard_free(struct rp_peer *peer);
 
 #endif /* ROCEPATH_HEARD_H */

@@ -42,7 +42,6 @@ static u16 hop_new(struct rp_device *rp, const struct rp_peer *peer, struct rp_p
 	spin_lock_bh(&h->lock);
 	hop = &h->hop[h->next];
 	h->next = (h->next + 1) % RP_HOPS_MAX;
-	h->out += !hop->hops;
 	*hop = (struct rp_hop){
 		.peer = peer->address,
 		.path = path,
@@ -51,6 +50,8 @@ static u16 hop_new(struct rp_device *rp, const struct rp_peer *peer, struct rp_p
 		.cookie = cookie,
 		.sent_ns = ktime_get_ns(),
 	};
+	WRITE_ONCE(h->until, jiffies + RP_HOP_LIFE);
+	WRITE_ONCE(h->any, true);
 	spin_unlock_bh(&h->lock);
 	return id;
 }
@@ -69,7 +70,6 @@ static bool hop_take(struct rp_device *rp, u16 id, const struct in6_addr *peer, 
 			continue;
 		*hop = h->hop[i];
 		h->hop[i].hops = 0;
-		h->out--;
 		found = true;
 	}
 	spin_unlock_bh(&h->lock);
@@ -85,7 +85,8 @@ static bool hop_take(struct rp_device *rp, u16 id, const struct in6_addr *peer, 
  * @cookie: comes back in the event
  *
  * Context: any but hard irq; RCU.
- * Return: 0, -EBUSY if the device's budget is spent, -ENOTCONN if nothing can be sent to that peer by that path now.
+ * Return: 0, -EBUSY if the device's budget is spent, -ENOTCONN if nothing can be
+ * sent to that peer by that path now.
  */
 int rp_hop_probe(struct rp_device *rp, struct rp_peer *peer, struct rp_path path, u8 hops,
 		 u32 cookie)

@@ -217,7 +217,8 @@ static int device_check_sched(struct genl_info *info, const struct rp_sched_ops 
 	*sched = rp_sched_find(nla_data(attr));
 	if (*sched)
 		return 0;
-	NL_SET_ERR_MSG_ATTR(info->extack, attr, "No such scheduler: there are flow, flowlet, spray and adaptive");
+	NL_SET_ERR_MSG_ATTR(info->extack, attr,
+			    "No such scheduler: there are flow, flowlet, spray and adaptive");
 	return -ENOENT;
 }
 

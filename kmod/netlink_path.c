@@ -23,8 +23,8 @@ const struct nla_policy rp_nl_path_policy[ROCEPATH_A_PATH_MAX + 1] = {
 	[ROCEPATH_A_PATH_COOKIE] = { .type = NLA_U32 },
 };
 
-static int path_put_attrs(struct sk_buff *skb, const struct rp_device *rp, const struct rp_port *port,
-		    struct rp_path path, u32 state, u32 share)
+static int path_put_attrs(struct sk_buff *skb, const struct rp_device *rp,
+			  const struct rp_port *port, struct rp_path path, u32 state, u32 share)
 {
 	if (nla_put_u32(skb, ROCEPATH_A_PATH_DEVICE, rp->dev->ifindex) ||
 	    nla_put_u32(skb, ROCEPATH_A_PATH_PORT, port->dev->ifindex) ||
@@ -94,7 +94,7 @@ static int path_dump_peer(struct sk_buff *skb, struct netlink_callback *cb, stru
 		if (!hdr)
 			return -EMSGSIZE;
 		if (path_put_attrs(skb, rp, port, e.path, e.health.state,
-			     path_share(rp, set, cb->args[2])) ||
+				   path_share(rp, set, cb->args[2])) ||
 		    path_put_health(skb, peer, &e)) {
 			genlmsg_cancel(skb, hdr);
 			return -EMSGSIZE;
@@ -317,7 +317,8 @@ static int path_probe(struct genl_info *info)
 	rcu_read_unlock();
 	rp_peer_put(q.peer);
 	if (err == -EBUSY)
-		NL_SET_ERR_MSG(info->extack, "The budget is spent: try again, or raise probes-per-second");
+		NL_SET_ERR_MSG(info->extack,
+			       "The budget is spent: try again, or raise probes-per-second");
 	else if (err)
 		NL_SET_ERR_MSG(info->extack,
 			       "Nothing can be sent to this peer by this port now: is there a key, and traffic?");

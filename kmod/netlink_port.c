@@ -20,6 +20,7 @@ const struct nla_policy rp_nl_port_policy[ROCEPATH_A_PORT_MAX + 1] = {
 
 static int port_put(struct sk_buff *skb, const struct rp_port *port)
 {
+	const struct rp_paths *table = &rtnl_dereference(port->rp->ports)->paths;
 	u64 stats[RP_PORT_COUNTS], now = ktime_get_ns();
 	u32 left = 0;
 
@@ -38,7 +39,7 @@ static int port_put(struct sk_buff *skb, const struct rp_port *port)
 			      ROCEPATH_A_PORT_PAD) ||
 	    nla_put_u32(skb, ROCEPATH_A_PORT_HOLDDOWN_LEFT_MS, left) ||
 	    nla_put_u32(skb, ROCEPATH_A_PORT_FLAPS, port->holddown.flaps) ||
-	    nla_put_u32(skb, ROCEPATH_A_PORT_SHARE, rp_paths_share(&rtnl_dereference(port->rp->ports)->paths, port->index, 1000)) ||
+	    nla_put_u32(skb, ROCEPATH_A_PORT_SHARE, rp_paths_share(table, port->index, 1000)) ||
 	    (port->gateway.via4 &&
 	     nla_put_in_addr(skb, ROCEPATH_A_PORT_VIA4, port->gateway.via4)) ||
 	    (!ipv6_addr_any(&port->gateway.via6) &&

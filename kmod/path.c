@@ -235,6 +235,24 @@ void rp_path_changed(struct rp_device *rp, struct rp_peer *peer, const struct rp
 		rp_event_path(port, &peer->address, e, before, took);
 }
 
+/**
+ * rp_path_restarted() - the peer has restarted, and counts from 0 again
+ * @peer: the peer
+ *
+ * Context: any but hard irq.
+ */
+void rp_path_restarted(struct rp_peer *peer)
+{
+	struct rp_peer_paths *paths;
+	u32 i;
+
+	spin_lock_bh(&peer->lock);
+	paths = rcu_dereference_protected(peer->paths, lockdep_is_held(&peer->lock));
+	for (i = 0; paths && i < paths->set->n; i++)
+		rp_pathset_recount(&paths->set->entry[i]);
+	spin_unlock_bh(&peer->lock);
+}
+
 struct path_poll {
 	struct rp_device *rp;
 	struct rp_peer *peer;

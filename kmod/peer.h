@@ -20,7 +20,6 @@ struct rp_device;
 struct rp_heard_port;
 struct rp_letter;
 struct rp_peer_paths;
-struct rp_qp;
 struct sk_buff;
 
 /**
@@ -47,7 +46,7 @@ struct sk_buff;
  * @envelope: to send control packets in
  * @hello_due: jiffies when the next hello is to be sent
  * @chosen: EVs that discovery chose, may be NULL
- * @heard_next: port to begin the next report with
+ * @heard_next: path of the peer's to begin the next report with
  * @probe_mask: random, of probes' cookies
  * @turn: of control packets, over the paths
  * @gone: it is being taken out
@@ -82,7 +81,7 @@ struct rp_peer {
 	struct rp_envelope envelope;
 	unsigned long hello_due;
 	struct rp_chosen_evs *chosen;
-	u8 heard_next;
+	struct rp_path heard_next;
 	u64 probe_mask;
 	u32 turn;
 	bool gone;
@@ -116,7 +115,6 @@ void rp_peer_clock(const struct rp_peer *peer, const struct rp_device *rp, u64 n
 		   struct rp_repair_clock *clock);
 bool rp_peer_send(struct rp_device *rp, struct rp_peer *peer, const struct rp_letter *letter,
 		  enum rp_count count);
-struct rp_qp *rp_peer_next_active(struct rp_peer *peer);
 
 int rp_peers_init(struct rp_device *rp);
 void rp_peers_exit(struct rp_device *rp);

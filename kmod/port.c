@@ -273,8 +273,9 @@ void rp_port_holddown_work(struct work_struct *work)
 		if (rp_holddown_poll(&port->holddown, now)) {
 			port_publish(port);
 			port_changed(port, ROCEPATH_EVENT_PORT_UP);
-		} else if (port->holddown.state == ROCEPATH_PORT_HOLDDOWN)
+		} else if (port->holddown.state == ROCEPATH_PORT_HOLDDOWN) {
 			next = min(next, port->holddown.until_ns);
+		}
 	}
 	if (next != U64_MAX)
 		queue_delayed_work(system_wq, &rp->holddown_work, nsecs_to_jiffies(next - now) + 1);

@@ -28,7 +28,4 @@ void rp_probe_due(struct rp_device *rp, struct rp_peer *peer, u64 now_ns);
 bool rp_probe_rx(struct rp_device *rp, struct rp_peer *peer, const struct rp_wire *w);
 bool rp_probe_answered(struct rp_device *rp, struct rp_peer *peer, const struct rp_wire *w);
 
-
-
-
 #endif /* ROCEPATH_PROBE_H */

@@ -21,7 +21,7 @@
 #include "trace.h"
 #include "tx.h"
 
-/* twice: now and an interval later, for the repetition may be lost as well */
+/* twice, an interval apart, for the repetition may be lost as well */
 #define RP_ACK_TIMES 2
 
 static struct rp_sent *repair_entry(struct sk_buff *skb)
@@ -60,7 +60,7 @@ static bool repair_gone_path(void *arg, u16 index)
 /*
  * The queue's indexes are those of @paths from here on.
  *
- * Return: false if that cannot be; then nothing is kept.
+ * Return: false if they cannot be: @paths are not to be used with the queue.
  */
 static bool repair_sync(struct rp_queue *q, struct rp_device *rp, const struct rp_peer_paths *paths)
 {
@@ -70,6 +70,9 @@ static bool repair_sync(struct rp_queue *q, struct rp_device *rp, const struct r
 	lockdep_assert_held(&q->lock);
 	if (likely(q->generation == paths->generation))
 		return true;
+	/* another CPU is ahead of us, with paths that were made since we looked */
+	if ((s32)(q->generation - paths->generation) > 0)
+		return false;
 	path = kcalloc(paths->set->n, sizeof(*path), GFP_ATOMIC | __GFP_NOWARN);
 	if (!path || q->generation != paths->generation - 1)
 		repair_free(rp, rp_repair_clear(&q->repair));
@@ -113,7 +116,8 @@ static void repair_tell_paths(struct rp_queue *q, struct rp_device *rp, struct r
 						     now);
 		}
 		if (p->lost)
-			changed |= rp_health_lost(&e->health, p->lost, p->lost_sent_ns, &knobs, now);
+			changed |= rp_health_lost(&e->health, p->lost, p->lost_sent_ns, &knobs,
+						  now);
 		p->delivered = 0;
 		p->lost = 0;
 		if (changed) {
@@ -207,14 +211,6 @@ void rp_queue_snapshot(struct rp_queue *q, struct rp_repair *repair)
 	spin_unlock_bh(&q->lock);
 }
 
-static void repair_note_sent(struct rp_queue *q, u32 next_psn)
-{
-	lockdep_assert_held(&q->lock);
-	if (!q->sent || rp_psn_diff(next_psn, q->next_psn) > 0)
-		q->next_psn = next_psn;
-	q->sent = true;
-}
-
 /**
  * rp_repair_keep() - a packet is about to leave by a path: keep it
  * @qp: whose it is
@@ -264,64 +260,41 @@ void rp_repair_keep(struct rp_qp *qp, u32 space, const struct rp_peer_paths *pat
 		return;
 	}
 	percpu_counter_add(&rp->kept_bytes, s->bytes);
-	repair_note_sent(q, rp_psn_add(s->psn, (s32)s->span));
+	rp_answers_sent(&q->answers, rp_psn_add(s->psn, (s32)s->span));
 	gone = rp_repair_sent(&q->repair, s, &caps);
 	spin_unlock(&q->lock);
 	if (unlikely(gone))
 		repair_free(rp, gone);
 }
 
-/* all requests before @psn have been executed */
-static bool repair_acked(struct rp_qp *qp, struct rp_device *rp, u32 psn)
-{
-	struct rp_queue *q = &qp->queue[RP_REQUESTS];
-	struct rp_sent *gone = NULL;
-	bool plausible;
-
-	spin_lock(&q->lock);
-	/* one that acknowledges what was never sent is not the QP's */
-	plausible = q->sent && rp_psn_diff(psn, q->next_psn) <= 0;
-	if (plausible && (!q->acked || rp_psn_diff(psn, q->acked_next) > 0)) {
-		q->acked_next = psn;
-		q->acked = true;
-	}
-	if (q->repair.packets && plausible)
-		gone = rp_repair_acked(&q->repair, psn, q->path);
-	spin_unlock(&q->lock);
-	repair_free(rp, gone);
-	return plausible;
-}
-
-/* the QP will go back by itself: what is kept is no use any more, and says nothing of paths */
-static void repair_rewound(struct rp_qp *qp, struct rp_device *rp)
-{
-	struct rp_queue *q = &qp->queue[RP_REQUESTS];
-	struct rp_sent *gone;
-
-	spin_lock(&q->lock);
-	gone = rp_repair_clear(&q->repair);
-	spin_unlock(&q->lock);
-	repair_free(rp, gone);
-}
-
 /**
- * rp_repair_heard() - the QP's peer said something about what the QP has sent
- * @qp: the QP
- * @peer: that reports
+ * rp_repair_answered() - the QP's peer said something about what the QP has sent
+ * @qp: the QP, to a peer that reports
  * @r: an acknowledge, a NAK or a response
  *
+ * After a NAK the QP goes back by itself: what is kept is of no use any more, and
+ * says nothing of paths.
+ *
  * Context: softirq, RCU.
- * Return: false if that is about what the QP never sent.
  */
-bool rp_repair_heard(struct rp_qp *qp, struct rp_peer *peer, const struct rp_roce *r)
+enum rp_answer rp_repair_answered(struct rp_qp *qp, const struct rp_roce *r)
 {
 	struct rp_device *rp = rcu_dereference(qp->rp);
-	u32 next = r->kind == RP_KIND_NAK ? r->psn : rp_psn_add(r->psn, 1);
-	bool plausible = repair_acked(qp, rp, next);
+	struct rp_queue *q = &qp->queue[RP_REQUESTS];
+	struct rp_sent *gone = NULL, *rewound = NULL;
+	enum rp_answer answer;
 
-	if (r->kind == RP_KIND_NAK && plausible)
-		repair_rewound(qp, rp);
-	return plausible;
+	spin_lock(&q->lock);
+	answer = rp_answers_heard(&q->answers, r);
+	if (answer == RP_ANSWER_NEWS && q->repair.packets) {
+		gone = rp_repair_acked(&q->repair, rp_answers_next(r), q->path);
+		if (r->kind == RP_KIND_NAK)
+			rewound = rp_repair_clear(&q->repair);
+	}
+	spin_unlock(&q->lock);
+	repair_free(rp, gone);
+	repair_free(rp, rewound);
+	return answer;
 }
 
 /**
@@ -505,31 +478,6 @@ void rp_ack_sent(struct rp_qp *qp, const struct sk_buff *skb, u32 l3, const stru
 	ack->index = index;
 	ack->again = RP_ACK_TIMES;
 	spin_unlock(&ack->lock);
-}
-
-/**
- * rp_ack_is_stale() - does the QP know better already?
- * @qp: the QP
- * @r: an acknowledge that came for it
- *
- * By different paths an acknowledge may come after a later one, or amidst the
- * responses to a READ that came after it. rdma_rxe takes the latter for a fault
- * and ends the QP. One that was said again is of no use when the first came; what
- * the QP's peer itself says again is never older than what it said.
- *
- * Context: softirq.
- */
-bool rp_ack_is_stale(struct rp_qp *qp, const struct rp_roce *r)
-{
-	struct rp_queue *q = &qp->queue[RP_REQUESTS];
-	bool stale;
-	s32 news;
-
-	spin_lock(&q->lock);
-	news = rp_psn_diff(rp_psn_add(r->psn, 1), q->acked_next);
-	stale = q->acked && (r->repair ? news <= 0 : news < 0);
-	spin_unlock(&q->lock);
-	return stale;
 }
 
 /**

@@ -5,6 +5,7 @@
 #include <linux/skbuff.h>
 #include <linux/spinlock.h>
 
+#include "core/answer.h"
 #include "core/repair.h"
 #include "core/report.h"
 
@@ -25,10 +26,7 @@ struct rp_roce;
  * @n: of @path
  * @generation: of the peer's paths that @path and the packets' indexes are of
  * @turn: of repairs, so that they are spread over the paths
- * @next_psn: behind the last PSN ever sent
- * @sent: something was
- * @acked_next: behind the last PSN that the peer acknowledged, as our QP was told
- * @acked: something was
+ * @answers: what the QP has sent and was told, of requests
  * @dead: the QP went away, nothing is kept any more
  */
 struct rp_queue {
@@ -38,10 +36,7 @@ struct rp_queue {
 	u16 n;
 	u32 generation;
 	u32 turn;
-	u32 next_psn;
-	u32 acked_next;
-	bool sent;
-	bool acked;
+	struct rp_answers answers;
 	bool dead;
 };
 
@@ -53,7 +48,7 @@ struct rp_queue {
  * @index: of the path that it went by
  *
  * Nobody acknowledges an acknowledge. When the last of a burst is lost, the
- * requester waits for its timer; so it is said again, once, by another path.
+ * requester waits for its timer; so it is said again by other paths.
  */
 struct rp_last_ack {
 	spinlock_t lock;
@@ -68,7 +63,7 @@ void rp_queue_snapshot(struct rp_queue *q, struct rp_repair *repair);
 
 void rp_repair_keep(struct rp_qp *qp, u32 space, const struct rp_peer_paths *paths,
 		    const struct sk_buff *skb, const struct rp_roce *r, u16 index, u64 now_ns);
-bool rp_repair_heard(struct rp_qp *qp, struct rp_peer *peer, const struct rp_roce *r);
+enum rp_answer rp_repair_answered(struct rp_qp *qp, const struct rp_roce *r);
 void rp_repair_report(struct rp_qp *qp, struct rp_peer *peer, const struct rp_report_flow *f,
 		      u64 now_ns);
 bool rp_repair_poll(struct rp_qp *qp, struct rp_peer *peer, u64 now_ns);
@@ -76,7 +71,6 @@ void rp_repair_port_failed(struct rp_device *rp, u8 port);
 
 void rp_ack_sent(struct rp_qp *qp, const struct sk_buff *skb, u32 l3, const struct rp_roce *r,
 		 u16 index);
-bool rp_ack_is_stale(struct rp_qp *qp, const struct rp_roce *r);
 void rp_ack_again(struct rp_qp *qp, struct rp_peer *peer);
 
 #endif /* ROCEPATH_REPAIR_H */

@@ -141,7 +141,7 @@ void rp_report_send(struct rp_device *rp, struct rp_peer *peer, u64 now_ns)
 			READ_ONCE(rp->report_interval_us));
 	begun = w.len;
 	rp_heard_report(peer, &w);
-	for (left = peer->active_n; left && (qp = rp_peer_next_active(peer)); left--)
+	for (left = READ_ONCE(peer->active_n); left && (qp = rp_tick_next(peer)); left--)
 		if (!report_put_qp(&w, qp))
 			break;
 	if (w.len != begun && rp_control_send(rp, peer, RP_WIRE_REPORT, body, w.len, NULL))

@@ -66,14 +66,16 @@ static bool rx_is_answer(enum rp_kind kind)
 static bool rx_of_reporter(const struct sk_buff *skb, u32 l3, const struct rp_roce *r,
 			   struct rp_qp *qp, struct rp_peer *peer)
 {
+	enum rp_answer answer;
+
 	rp_tick_wake(qp, peer);
 	if (!rx_is_answer(r->kind) && r->kind != RP_KIND_RESPONSE)
 		return true;
-	if (r->kind == RP_KIND_ACK && rp_ack_is_stale(qp, r))
-		return false;
-	if (rp_repair_heard(qp, peer, r) && r->kind != RP_KIND_RESPONSE)
+	answer = rp_repair_answered(qp, r);
+	/* a response counts when its window takes it */
+	if (answer == RP_ANSWER_NEWS && rx_is_answer(r->kind))
 		rp_heard(peer, skb, l3, r, RP_LATE_UNKNOWN);
-	return true;
+	return answer != RP_ANSWER_STALE;
 }
 
 /* Return: true if its flow took it */
@@ -127,7 +129,7 @@ static bool rx_packet(struct rp_device *rp, struct sk_buff *skb)
 		kfree_skb(skb);
 		return true;
 	default:
-		if (unlikely(READ_ONCE(rp->hops.out)))
+		if (unlikely(rp_hops_out(&rp->hops)))
 			rp_hop_icmp(rp, skb);
 		return false;
 	}

@@ -80,13 +80,13 @@ void rp_tick_forget(struct rp_qp *qp)
 }
 
 /**
- * rp_peer_next_active() - the next of a peer's active QPs, going round
+ * rp_tick_next() - the next of a peer's active QPs, going round
  * @peer: the peer
  *
  * Context: bottom halves off, RCU.
  * Return: the QP, NULL if there is none.
  */
-struct rp_qp *rp_peer_next_active(struct rp_peer *peer)
+struct rp_qp *rp_tick_next(struct rp_peer *peer)
 {
 	struct rp_qp *qp;
 
@@ -152,7 +152,7 @@ enum hrtimer_restart rp_tick(struct hrtimer *timer)
 	rcu_read_lock();
 	rp_path_poll(rp, peer, now);
 	for (n = READ_ONCE(peer->active_n); n; n--) {
-		struct rp_qp *qp = rp_peer_next_active(peer);
+		struct rp_qp *qp = rp_tick_next(peer);
 
 		if (!qp)
 			break;

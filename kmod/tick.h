@@ -11,6 +11,7 @@ enum hrtimer_restart rp_tick(struct hrtimer *timer);
 void rp_tick_start(struct rp_peer *peer);
 void rp_tick_activate(struct rp_qp *qp, struct rp_peer *peer);
 void rp_tick_forget(struct rp_qp *qp);
+struct rp_qp *rp_tick_next(struct rp_peer *peer);
 
 /**
  * rp_tick_wake() - a packet of the QP came or went: its peer's clock is to run

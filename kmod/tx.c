@@ -45,8 +45,6 @@ static void tx_port(struct rp_port *port, struct sk_buff *skb)
 	unsigned int len = skb->len;
 	int ret;
 
-	/* no memory: to the wrong router, who may know the way all the same */
-	rp_gateway_direct(port->rp, port, skb);
 	skb->dev = port->dev;
 	ret = dev_queue_xmit(skb);
 	if (likely(ret == NET_XMIT_SUCCESS || ret == NET_XMIT_CN))
@@ -259,6 +257,7 @@ static struct rp_port *tx_by_path(struct rp_device *rp, struct rp_ports *ports, 
 	trace_rocepath_pick(rp->dev, r->qpn, r->psn, port->index, path.ev);
 	path.port = port->index;
 	tx_set_entropy(rp, skb, l3, r, path);
+	rp_gateway_direct(rp, port, skb);
 	return port;
 }
 
@@ -279,9 +278,12 @@ static bool tx_by_own_path(struct rp_device *rp, struct rp_ports *ports, struct 
 	port = tx_by_path(rp, ports, skb, l3, r, e->path, qp->tx[tx_space(r->kind)].hash);
 	if (unlikely(!port))
 		return true;
-	if (likely(READ_ONCE(peer->reports))) {
+	/* its port has just failed: another port's path of the same EV is what it goes by */
+	if (unlikely(port->index != e->path.port))
+		index = rp_pathset_find(paths->set, (struct rp_path){ port->index, e->path.ev });
+	if (likely(READ_ONCE(peer->reports) && index != RP_PATHSET_NONE)) {
 		rp_tick_wake(qp, peer);
-		rp_health_sent(&e->health, now);
+		rp_health_sent(&paths->set->entry[index].health, now);
 		if (tx_is_kept(qp, r->kind))
 			rp_repair_keep(qp, tx_space(r->kind), paths, skb, r, index, now);
 		else if (r->kind == RP_KIND_ACK)
@@ -394,10 +396,12 @@ static void tx_hashed(struct rp_device *rp, struct rp_ports *ports, struct sk_bu
 	if (likely(ports->paths.ports_up))
 		port = tx_working_port(rp, ports, ports->paths.bucket[hash % RP_PATHS_BUCKETS],
 				       hash);
-	if (port)
-		tx_port(port, skb);
-	else
+	if (unlikely(!port)) {
 		tx_drop(rp, skb, RP_TX_DROP_NO_PORT);
+		return;
+	}
+	rp_gateway_direct(rp, port, skb);
+	tx_port(port, skb);
 }
 
 /**
@@ -477,6 +481,7 @@ bool rp_tx_made(struct rp_device *rp, struct sk_buff *skb, u8 index, enum rp_cou
 		return false;
 	}
 	rp_count(rp, count);
+	rp_gateway_direct(rp, port, skb);
 	tx_port(port, skb);
 	return true;
 }

@@ -37,7 +37,7 @@
  * @received: as the peer last reported: packets received on it
  * @marked: as the peer last reported: of these with CE
  * @traced_ns: when packets of it were last known to have arrived one by one, from repair
- * @backlog_us: smoothed delay above the path's own, for `adaptive`
+ * @backlog_us: delay above the path's own, for `adaptive`
  * @adapt: what @factor follows from
  * @health: of it
  */
@@ -121,6 +121,15 @@ u32 rp_pathset_count(const struct rp_paths_port *ports);
 struct rp_pathset *rp_pathset_init(void *memory, const struct rp_paths_port *ports,
 				   const u8 evs[][ROCEPATH_EVS_MAX],
 				   const struct rp_pathset *old, u64 now_ns);
+
+/** rp_pathset_recount() - the peer counts from 0 again what it receives on this path. */
+static inline void rp_pathset_recount(struct rp_pathset_entry *e)
+{
+	e->received = 0;
+	e->marked = 0;
+	e->adapt.received = 0;
+	e->adapt.marked = 0;
+}
 
 /** rp_pathset_find() - index of a path, RP_PATHSET_NONE if it is not in it. O(log n) or better. */
 u16 rp_pathset_find(const struct rp_pathset *s, struct rp_path path);

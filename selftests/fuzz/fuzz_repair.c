@@ -1,33 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /* The queue that repairs come from beside its naive model; the fuzzer chooses the steps. */
 /* SOURCES: kmod/core/repair.c selftests/unit/repair_model.c selftests/unit/repair_pair.c */
-#include <stdio.h>
-#include <stdlib.h>
-
+#include "input.h"
 #include "repair_pair.h"
-
-struct input {
-	const u8 *at;
-	size_t left;
-};
 
 void repair_pair_failed(const char *how)
 {
-	fprintf(stderr, "%s\n", how);
-	abort();
-}
-
-static u32 byte(struct input *in)
-{
-	if (!in->left)
-		return 0;
-	in->left--;
-	return *in->at++;
-}
-
-static u32 word(struct input *in)
-{
-	return byte(in) | byte(in) << 8;
+	crash(how);
 }
 
 /* around the oldest or the newest one, or anywhere */

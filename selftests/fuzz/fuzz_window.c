@@ -2,33 +2,12 @@
 /* The reorder window beside its naive model; the fuzzer chooses the steps. */
 /* SOURCES: kmod/core/window.c kmod/core/repaired.c */
 /* SOURCES: selftests/unit/window_model.c selftests/unit/window_pair.c */
-#include <stdio.h>
-#include <stdlib.h>
-
+#include "input.h"
 #include "window_pair.h"
-
-struct input {
-	const u8 *at;
-	size_t left;
-};
 
 void pair_failed(const char *how)
 {
-	fprintf(stderr, "%s\n", how);
-	abort();
-}
-
-static u32 byte(struct input *in)
-{
-	if (!in->left)
-		return 0;
-	in->left--;
-	return *in->at++;
-}
-
-static u32 word(struct input *in)
-{
-	return byte(in) | byte(in) << 8;
+	crash(how);
 }
 
 /* near the expected PSN, or anywhere */

@@ -37,6 +37,7 @@ enum op { WRITE, READ, ATOMIC, MIXED };
 
 struct event {
 	u64 at;
+	u64 order;
 	enum what kind;
 	u32 to;
 	u32 psn;
@@ -47,6 +48,8 @@ struct event {
 	u8 *body;
 	u32 len;
 };
+
+#include "events.h"
 
 struct setup {
 	const char *name;
@@ -97,6 +100,7 @@ struct sim {
 	u64 now;
 	struct event heap[EVENTS_MAX];
 	u32 events;
+	u64 order;
 	u64 last_arrival[2][PATHS_MAX];
 	u64 woken;			/* what came last to the one that slept */
 	struct host host[2];		/* requester, responder */
@@ -122,29 +126,8 @@ struct sim {
 
 static void push(struct sim *m, struct event e)
 {
-	u32 i = m->events++;
-
 	require(m->events < EVENTS_MAX, "too many events");
-	for (; i && m->heap[(i - 1) / 2].at > e.at; i = (i - 1) / 2)
-		m->heap[i] = m->heap[(i - 1) / 2];
-	m->heap[i] = e;
-}
-
-static struct event pop(struct sim *m)
-{
-	struct event top = m->heap[0], last = m->heap[--m->events];
-	u32 i = 0, child;
-
-	while ((child = 2 * i + 1) < m->events) {
-		if (child + 1 < m->events && m->heap[child + 1].at < m->heap[child].at)
-			child++;
-		if (last.at <= m->heap[child].at)
-			break;
-		m->heap[i] = m->heap[child];
-		i = child;
-	}
-	m->heap[i] = last;
-	return top;
+	events_push(m->heap, &m->events, &m->order, e);
 }
 
 static void at(struct sim *m, u64 ns, enum what kind, u32 host, u32 which, u64 version)
@@ -759,7 +742,7 @@ static struct sim *sim_new(const struct setup *s)
 static void sim_free(struct sim *m)
 {
 	while (m->events)
-		free(pop(m).body);
+		free(events_pop(m->heap, &m->events).body);
 	free(m->lost_ns[0]);
 	free(m->lost_ns[1]);
 	free(m->losses[0]);
@@ -805,13 +788,13 @@ static u64 run(struct sim *m)
 	send_soon(m, 0);
 	while (m->una < s->total) {
 		require(m->now < 2000000 * MS, "%s: stuck at %u of %u", s->name, m->una, s->total);
-		happen(m, pop(m));
+		happen(m, events_pop(m->heap, &m->events));
 		check(m);
 	}
 	took = m->now - start;
 	require(m->expected == s->total, "%s: the responder is at %u", s->name, m->expected);
 	for (idle = m->now + 100 * MS; m->now < idle && !queues_empty(m);) {
-		happen(m, pop(m));
+		happen(m, events_pop(m->heap, &m->events));
 		check(m);
 	}
 	require(queues_empty(m), "%s: something is kept for ever", s->name);

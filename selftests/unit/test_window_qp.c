@@ -23,10 +23,13 @@ enum what { DATA, ACK, NAK, RNR, SEND, GAP, RETRY };
 
 struct event {
 	u64 at;
+	u64 order;
 	enum what kind;
 	u32 psn;
 	u64 version;	/* of the timer, older ones are void */
 };
+
+#include "events.h"
 
 struct setup {
 	const char *name;
@@ -47,6 +50,7 @@ struct sim {
 	u64 now;
 	struct event heap[EVENTS_MAX];
 	u32 events;
+	u64 order;
 
 	/* sender: positions in the stream; una is the first one not acknowledged */
 	u32 una, next, furthest;
@@ -73,30 +77,10 @@ struct sim {
 
 static void push(struct sim *m, u64 at, enum what kind, u32 psn, u64 version)
 {
-	struct event e = { at, kind, psn, version };
-	u32 i = m->events++;
+	struct event e = { .at = at, .kind = kind, .psn = psn, .version = version };
 
 	require(m->events < EVENTS_MAX, "too many events");
-	for (; i && m->heap[(i - 1) / 2].at > at; i = (i - 1) / 2)
-		m->heap[i] = m->heap[(i - 1) / 2];
-	m->heap[i] = e;
-}
-
-static struct event pop(struct sim *m)
-{
-	struct event top = m->heap[0], last = m->heap[--m->events];
-	u32 i = 0, child;
-
-	while ((child = 2 * i + 1) < m->events) {
-		if (child + 1 < m->events && m->heap[child + 1].at < m->heap[child].at)
-			child++;
-		if (last.at <= m->heap[child].at)
-			break;
-		m->heap[i] = m->heap[child];
-		i = child;
-	}
-	m->heap[i] = last;
-	return top;
+	events_push(m->heap, &m->events, &m->order, e);
 }
 
 /* over some path; some are lost */
@@ -325,7 +309,7 @@ static struct sim *simulate(const struct setup *s)
 	while (m->una < s->total) {
 		require(m->events && m->now < 1000000 * MS, "%s: stuck at %u of %u", s->name,
 			m->una, s->total);
-		happen(m, pop(m));
+		happen(m, events_pop(m->heap, &m->events));
 	}
 	require(m->taken == s->total, "%s: the QP took %u of %u", s->name, m->taken, s->total);
 	print_message("# %s: %u ms, %u sent for %u, %u lost, %u NAKs, %u RNR NAKs\n", s->name,

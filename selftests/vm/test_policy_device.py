@@ -115,7 +115,6 @@ def late(m):
     m.put(POLICY.encode(), '/tmp/policy.yaml')
     job = m.spawn('exec rocepath run /tmp/policy.yaml')
     m.poll(lambda: 'rp0' in [d['name'] for d in show(m, 'device')] and attached(m, 'p1'), why='it is applied')
-    m.run('sleep 1')
     out = m.run('''ip link add p2 type veth peer name l2 netns far; ip -n far link set l2 up
         begun=$(cut -d" " -f1 /proc/uptime)
         until tc filter show dev p2 egress 2>/dev/null | grep -q port_egress; do sleep 0.05; done
@@ -125,6 +124,7 @@ def late(m):
     ksft.eq(port(m, 'p2')['weight'], 1)
     ksft.le(took, 1)
     m.run('ip link del rp0; ip link del p2')
+    # that something does not happen can only be waited for: `run` looks twice a second
     time.sleep(1)
     ksft.eq(show(m, 'device'), [])
     m.run('ip link add rp0 type rocepath')

@@ -116,6 +116,16 @@ def weights(a, b, _lab):
     traffic(b, a, (a,), addr=V4['b'])
 
 
+def all_paths_are_told_of(a, b, _lab):
+    """More paths than one report has room for: each is reported in its turn, none looks silent."""
+    a.run('rocepath device set rp0 evs 64')
+    traffic(b, a, (a,), addr=V4['b'])
+    rows = [row for row in show(a, 'path', 'rp0') if row['peer'] == V4['b']]
+    ksft.eq(len(rows), 128)
+    ksft.eq([row for row in rows if not row['received'] or row['fails']], [])
+    a.run('rocepath device set rp0 evs 16')
+
+
 def ipv6_by_flow_label(a, b, _lab):
     """IPv6: the flow label is the entropy, the source port stays; and the other way round."""
     know_each_other(a, b, V6)
@@ -300,8 +310,8 @@ def peer_without_the_module(a, b, _lab):
 
 
 TESTS = [write_over_both_ports, write_is_valid_on_the_wire, read, send, atomics, many_qps_both_ways,
-         same_source_port, weights, ipv6_by_flow_label, watched_by_tcpdump, slow_receiver, big_packets,
-         rdma_cm, vlan_above, qinq_above, above_vlans, peer_without_the_module]
+         same_source_port, weights, all_paths_are_told_of, ipv6_by_flow_label, watched_by_tcpdump, slow_receiver,
+         big_packets, rdma_cm, vlan_above, qinq_above, above_vlans, peer_without_the_module]
 
 if __name__ == '__main__':
     main(TESTS)

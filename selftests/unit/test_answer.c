@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: GPL-2.0
+/* What comes back to a requester: what its QP may see of it, and what guesses can do. */
+/* SOURCES: kmod/core/answer.c */
+#include "unit.h"
+#include "answer.h"
+
+static enum rp_answer hear(struct rp_answers *a, enum rp_kind kind, u32 psn, bool repair)
+{
+	struct rp_roce r = { .kind = kind, .psn = psn & RP_PSN_MASK, .repair = repair };
+
+	return rp_answers_heard(a, &r);
+}
+
+static void test_in_order(void **state)
+{
+	struct rp_answers a = {};
+	u32 psn;
+
+	require(hear(&a, RP_KIND_ACK, 5, false) == RP_ANSWER_STRANGE, "nothing was sent");
+	for (psn = 0xffff00; psn != 0x1000100; psn++) {
+		rp_answers_sent(&a, (psn + 1) & RP_PSN_MASK);
+		require(hear(&a, RP_KIND_ACK, psn, false) == RP_ANSWER_NEWS, "PSN %x", psn);
+		require(hear(&a, RP_KIND_ACK, psn + 1, false) == RP_ANSWER_STRANGE, "not sent yet");
+	}
+}
+
+/* an acknowledge that comes amidst the responses to a later READ ends a QP of rdma_rxe */
+static void test_late_acknowledges(void **state)
+{
+	struct rp_answers a = {};
+
+	rp_answers_sent(&a, 13);
+	require(hear(&a, RP_KIND_ACK, 9, false) == RP_ANSWER_NEWS, "SEND");
+	require(hear(&a, RP_KIND_RESPONSE, 11, false) == RP_ANSWER_NEWS, "first of the READ");
+	require(hear(&a, RP_KIND_ACK, 10, false) == RP_ANSWER_STALE, "late");
+	require(hear(&a, RP_KIND_ACK, 10, true) == RP_ANSWER_STALE, "late, said again");
+	require(hear(&a, RP_KIND_RESPONSE, 12, false) == RP_ANSWER_NEWS, "last of the READ");
+}
+
+/* rocepath's own repetition goes when the first came; the QP's peer's own gets through */
+static void test_said_again(void **state)
+{
+	struct rp_answers a = {};
+
+	rp_answers_sent(&a, 20);
+	require(hear(&a, RP_KIND_ACK, 7, true) == RP_ANSWER_NEWS, "the first was lost");
+	require(hear(&a, RP_KIND_ACK, 7, true) == RP_ANSWER_STALE, "the second repetition");
+	require(hear(&a, RP_KIND_ACK, 7, false) == RP_ANSWER_NEWS, "the peer's own");
+}
+
+static void test_naks(void **state)
+{
+	struct rp_answers a = {};
+
+	rp_answers_sent(&a, 20);
+	require(hear(&a, RP_KIND_NAK, 8, false) == RP_ANSWER_NEWS, "wants 8");
+	require(hear(&a, RP_KIND_ACK, 6, false) == RP_ANSWER_STALE, "7 was acknowledged by it");
+	require(hear(&a, RP_KIND_NAK, 5, false) == RP_ANSWER_STRANGE, "an old one is the QP's to judge");
+	require(hear(&a, RP_KIND_NAK, 8, false) == RP_ANSWER_NEWS, "the same again");
+}
+
+/* whatever is guessed of what is not under way, the next genuine one gets through */
+static void test_guesses(void **state)
+{
+	u32 round, i;
+
+	for (round = 0; round < ROUNDS(200000); round++) {
+		u32 first = rnd() & RP_PSN_MASK, flight = rnd_range(1, 4096);
+		struct rp_answers a = {};
+
+		if (rnd() % 2) {	/* acknowledged before, or the very first */
+			rp_answers_sent(&a, first);
+			hear(&a, RP_KIND_ACK, first - 1, false);
+		}
+		rp_answers_sent(&a, (first + flight) & RP_PSN_MASK);
+		for (i = 0; i < 8; i++) {
+			u32 psn = first + flight + rnd_below(RP_PSN_MASK + 1 - flight);
+			enum rp_kind kind = rnd() % 3 ? RP_KIND_ACK :
+					    rnd() % 2 ? RP_KIND_NAK : RP_KIND_RESPONSE;
+
+			/* a NAK names the PSN that it wants, the others the one that they had */
+			hear(&a, kind, psn + (kind == RP_KIND_NAK), rnd() % 2);
+		}
+		require(hear(&a, RP_KIND_ACK, first + rnd_below(flight), false) == RP_ANSWER_NEWS,
+			"first %x, %u under way", first, flight);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_in_order),
+		cmocka_unit_test(test_late_acknowledges),
+		cmocka_unit_test(test_said_again),
+		cmocka_unit_test(test_naks),
+		cmocka_unit_test(test_guesses),
+	};
+
+	return unit_run(tests);
+}
