@@ -287,7 +287,8 @@ void rp_path_poll(struct rp_device *rp, struct rp_peer *peer, u64 now_ns)
 		struct path_poll p = { rp, peer, paths->set, now_ns };
 
 		silent = now_ns - peer->reported_ns > 2 * knobs.interval_ns;
-		rp_pathset_poll(paths->set, silent, &knobs, now_ns, path_poll_changed, &p);
+		rp_pathset_poll(paths->set, silent, READ_ONCE(peer->arrived_ns), &knobs, now_ns,
+				path_poll_changed, &p);
 	}
 	spin_unlock(&peer->lock);
 }

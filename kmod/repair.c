@@ -339,12 +339,29 @@ void rp_repair_report(struct rp_qp *qp, struct rp_peer *peer, const struct rp_re
 	repair_send(rp, &out);
 }
 
+static bool repair_is_on_failed(void *arg, u16 index)
+{
+	return !rp_pathset_usable(arg, index);
+}
+
+/* once for each time that paths failed: all that is on them is lost */
+static struct rp_sent *repair_leave_failed(struct rp_queue *q, struct rp_pathset *set)
+{
+	u32 failures = READ_ONCE(set->failures);
+
+	lockdep_assert_held(&q->lock);
+	if (likely(q->failures == failures))
+		return NULL;
+	q->failures = failures;
+	return rp_repair_path_failed(&q->repair, repair_is_on_failed, set);
+}
+
 static bool repair_poll_queue(struct rp_qp *qp, struct rp_queue *q, struct rp_peer *peer,
 			      u64 now_ns)
 {
 	struct rp_device *rp = rcu_dereference(qp->rp);
 	struct rp_peer_paths *paths = rcu_dereference(peer->paths);
-	struct rp_sent *tired = NULL;
+	struct rp_sent *left = NULL, *tired = NULL;
 	struct rp_repair_clock clock;
 	struct sk_buff_head out;
 	bool busy;
@@ -353,6 +370,7 @@ static bool repair_poll_queue(struct rp_qp *qp, struct rp_queue *q, struct rp_pe
 	spin_lock(&q->lock);
 	busy = q->repair.packets;
 	if (busy && paths && !q->dead && repair_sync(q, rp, paths)) {
+		left = repair_leave_failed(q, paths->set);
 		rp_peer_clock(peer, rp, now_ns, &clock);
 		/* paths that changed twice since leave nothing to repair */
 		if (q->repair.oldest && rp_repair_deadline(&q->repair, clock.tail_us) <= now_ns)
@@ -362,6 +380,7 @@ static bool repair_poll_queue(struct rp_qp *qp, struct rp_queue *q, struct rp_pe
 		repair_collect(q, qp, rp, paths->set, now_ns, &out);
 	}
 	spin_unlock(&q->lock);
+	repair_free(rp, left);
 	repair_free(rp, tired);
 	repair_send(rp, &out);
 	return busy;

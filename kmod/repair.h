@@ -25,6 +25,7 @@ struct rp_roce;
  * @path: what became of packets, for each path, until it is told to the paths
  * @n: of @path
  * @generation: of the peer's paths that @path and the packets' indexes are of
+ * @failures: of the peer's paths that have been dealt with
  * @turn: of repairs, so that they are spread over the paths
  * @answers: what the QP has sent and was told, of requests
  * @dead: the QP went away, nothing is kept any more
@@ -35,6 +36,7 @@ struct rp_queue {
 	struct rp_repair_path *path;
 	u16 n;
 	u32 generation;
+	u32 failures;
 	u32 turn;
 	struct rp_answers answers;
 	bool dead;

@@ -25,6 +25,9 @@
 /* a path that comes back starts at an eighth of its share and has all of it 7 intervals later */
 #define RAMP_STEP (RP_HEALTH_RAMP_FULL / 8)
 
+/* packets of several flows may overtake each other by that part of an interval */
+#define SLACK_SHARE 4
+
 /* a probe that was not answered for so many intervals is lost */
 #define PROBE_LOST_INTERVALS 3
 
@@ -109,12 +112,26 @@ static void count(struct rp_health *h, u32 delivered, u32 lost)
 	h->fresh_lost += lost;
 }
 
+/* As TCP learns its round-trip time (RFC 6298). */
+static void learn_usual(struct rp_health *h)
+{
+	s32 us = h->overtaken_us, mean = h->usual_us, dev = h->usual_dev_us;
+	s32 off = us > mean ? us - mean : mean - us;
+
+	h->overtaken_us = 0;
+	h->usual_us = h->usual_known ? mean + (us - mean) / 8 : us;
+	h->usual_dev_us = h->usual_known ? dev + (off - dev) / 4 : us / 2;
+	h->usual_known = true;
+}
+
 bool rp_health_arrived(struct rp_health *h, u32 packets, u64 sent_ns, u64 now_ns)
 {
 	count(h, packets, 0);
 	if (sent_ns <= h->arrived_ns)	/* no news of the path */
 		return false;
 	h->arrived_ns = sent_ns;
+	if (READ_ONCE(h->unheard_ns))
+		learn_usual(h);
 	switch (h->state) {
 	case ROCEPATH_PATH_UP:
 		/*
@@ -284,8 +301,22 @@ bool rp_health_answered(struct rp_health *h, u64 sent_ns, const struct rp_health
 	return rp_health_arrived(h, 0, sent_ns, now_ns);
 }
 
-static bool poll_up(struct rp_health *h, bool peer_silent, const struct rp_health_knobs *knobs,
-		    u64 now_ns)
+/* Return: so long that chance does not explain it */
+static bool is_overtaken(struct rp_health *h, u64 unheard_ns, u64 newest_ns,
+			 const struct rp_health_knobs *knobs)
+{
+	u64 usual_us = h->usual_us + 4ull * h->usual_dev_us;
+
+	h->overtaken_us = 0;
+	if (newest_ns <= unheard_ns)
+		return false;
+	h->overtaken_us = div_u64(min(newest_ns - unheard_ns, RTT_MAX_NS), 1000);
+	return h->usual_known &&
+	       newest_ns - unheard_ns > max(knobs->interval_ns / SLACK_SHARE, usual_us * 1000);
+}
+
+static bool poll_up(struct rp_health *h, bool peer_silent, u64 newest_ns,
+		    const struct rp_health_knobs *knobs, u64 now_ns)
 {
 	u64 unheard_ns = READ_ONCE(h->unheard_ns);
 
@@ -300,15 +331,17 @@ static bool poll_up(struct rp_health *h, bool peer_silent, const struct rp_healt
 		return false;
 	}
 	/* reports come once an interval: only half of one more says that it is not in this one */
-	if (now_ns - unheard_ns < max(knobs->interval_ns + knobs->interval_ns / 2,
+	if (!is_overtaken(h, unheard_ns, newest_ns, knobs) &&
+	    now_ns - unheard_ns < max(knobs->interval_ns + knobs->interval_ns / 2,
 				      knobs->patience_ns))
 		return false;
 	return suspect(h, unheard_ns, knobs, now_ns);
 }
 
-static bool poll_suspect(struct rp_health *h, bool peer_silent, const struct rp_health_knobs *knobs,
-			 u64 now_ns)
+static bool poll_suspect(struct rp_health *h, bool peer_silent, u64 newest_ns,
+			 const struct rp_health_knobs *knobs, u64 now_ns)
 {
+	is_overtaken(h, READ_ONCE(h->unheard_ns), newest_ns, knobs);
 	if (peer_silent) {
 		h->until_ns = max(h->until_ns, now_ns + 2 * knobs->interval_ns);
 		return false;
@@ -333,15 +366,15 @@ static bool poll_probation(struct rp_health *h, bool peer_silent,
 	return fail(h, ROCEPATH_REASON_PROBE_LOST, knobs, now_ns);
 }
 
-bool rp_health_poll(struct rp_health *h, bool peer_silent, const struct rp_health_knobs *knobs,
-		    u64 now_ns)
+bool rp_health_poll(struct rp_health *h, bool peer_silent, u64 newest_ns,
+		    const struct rp_health_knobs *knobs, u64 now_ns)
 {
 	judge(h, knobs);
 	switch (h->state) {
 	case ROCEPATH_PATH_UP:
-		return poll_up(h, peer_silent, knobs, now_ns);
+		return poll_up(h, peer_silent, newest_ns, knobs, now_ns);
 	case ROCEPATH_PATH_SUSPECT:
-		return poll_suspect(h, peer_silent, knobs, now_ns);
+		return poll_suspect(h, peer_silent, newest_ns, knobs, now_ns);
 	case ROCEPATH_PATH_PROBATION:
 		return poll_probation(h, peer_silent, knobs, now_ns);
 	default:

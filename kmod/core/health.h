@@ -2,7 +2,7 @@
 /*
  * The health of one path towards one peer: whether it carries data, and why.
  *
- *        unheard for 1 1/2 intervals (or @patience_ns), or a packet lost and nothing since
+ *        overtaken, or unheard for @patience_ns, or a packet lost and nothing since
  *        UP  ---------------------------------------------------->  SUSPECT
  *        ^ ^------------- something sent on it arrived -----------/    |
  *        |                                                             | unheard for
@@ -19,10 +19,14 @@
  *
  * Evidence, not silence, is what counts: a path that nothing was sent on is
  * not unheard, and while nothing at all is heard of the peer (@peer_silent)
- * the clocks stand still: its death is not a path's. Reports come once an
- * interval; hence the half more before a path is suspect, and from then on it
- * carries no more data, which makes 3 intervals from its death at most. Where
- * queues delay longer than that, @patience_ns counts instead.
+ * the clocks stand still: its death is not a path's. A path is overtaken when
+ * what other paths carried later is known to have arrived, and nothing is heard of
+ * it: later by more than is usual for it (mean and 4 deviations, as in TCP's timer),
+ * and by a quarter of an interval at least. Who stands still for a while, the peer
+ * or we, delays all paths, and none is overtaken. A path that is suspect carries no
+ * more data; with a report each interval that makes 3 of them from its death at
+ * most. Where no other path tells, it takes 1 1/2 intervals and more, or
+ * @patience_ns where queues delay for longer.
  *
  * Pure: time is passed in, all calls for one path are serialised by the caller
  * but for rp_health_sent().
@@ -63,6 +67,11 @@ struct rp_health_knobs {
  *	when it goes down
  * @unheard_ns: when the first packet was sent that nothing was heard of since; 0: there is none;
  *	in SUSPECT when that was sent which is missing
+ * @overtaken_us: so much later was sent what is known to have arrived by other paths than what
+ *	@unheard_ns tells of, as rp_health_poll() last saw it
+ * @usual_us: what @overtaken_us is when the path is heard of: mean
+ * @usual_dev_us: deviation
+ * @usual_known: there is such a mean
  * @arrived_ns: sending time of the newest packet that is known to have arrived
  * @delivered: packets known delivered, decayed together with @lost
  * @lost: packets known lost
@@ -91,6 +100,7 @@ struct rp_health {
 	u8 reason;		/* enum rocepath_path_reason */
 	u8 answered;
 	bool lossy;
+	bool usual_known;
 	u16 ramp;
 	u32 fails;
 	u32 hold_ms;
@@ -101,6 +111,9 @@ struct rp_health {
 	u32 excess;
 	u32 excess_lost;
 	u32 excess_packets;
+	u32 overtaken_us;
+	u32 usual_us;
+	u32 usual_dev_us;
 	u32 rtt_us;
 	u32 late_us;
 	u64 since_ns;
@@ -236,12 +249,13 @@ bool rp_health_answered(struct rp_health *h, u64 sent_ns, const struct rp_health
  * rp_health_poll() - time passed
  * @h: the path
  * @peer_silent: nothing was heard of the peer lately, on any path
+ * @newest_ns: when the newest packet was sent that is known to have arrived, by any path
  * @knobs: of the device
  * @now_ns: the time
  *
  * Return: true if the state changed.
  */
-bool rp_health_poll(struct rp_health *h, bool peer_silent, const struct rp_health_knobs *knobs,
-		    u64 now_ns);
+bool rp_health_poll(struct rp_health *h, bool peer_silent, u64 newest_ns,
+		    const struct rp_health_knobs *knobs, u64 now_ns);
 
 #endif /* ROCEPATH_CORE_HEALTH_H */

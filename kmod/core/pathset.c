@@ -210,6 +210,8 @@ void rp_pathset_publish(struct rp_pathset *s, u16 index)
 	put_weight(s, &s->spray_turns, s->weight, index, weight);
 	put_weight(s, &s->adaptive_turns, s->adaptive, index, part(weight, e->factor));
 	WRITE_ONCE(s->usable, s->usable + !!weight - had);
+	if (had && !weight)
+		WRITE_ONCE(s->failures, s->failures + 1);
 }
 
 /* --- layout --- */
@@ -346,6 +348,7 @@ struct rp_pathset *rp_pathset_init(void *memory, const struct rp_paths_port *por
 	u32 cap = evs_cap(ports), i = 0, nth, port;
 	u16 share[ROCEPATH_PORTS_MAX];
 
+	s->failures = old ? old->failures : 0;
 	make_shares(share, ports, cap);
 	for (nth = 0; nth < cap; nth++) {
 		for (port = 0; port < ROCEPATH_PORTS_MAX; port++) {
@@ -456,8 +459,9 @@ static void take_out_lossy(struct rp_pathset *s, const struct rp_health_knobs *k
 	}
 }
 
-void rp_pathset_poll(struct rp_pathset *s, bool peer_silent, const struct rp_health_knobs *knobs,
-		     u64 now_ns, void (*changed)(void *arg, u16 index, u8 before), void *arg)
+void rp_pathset_poll(struct rp_pathset *s, bool peer_silent, u64 newest_ns,
+		     const struct rp_health_knobs *knobs, u64 now_ns,
+		     void (*changed)(void *arg, u16 index, u8 before), void *arg)
 {
 	bool any_lossy = false;
 	u32 i;
@@ -466,7 +470,7 @@ void rp_pathset_poll(struct rp_pathset *s, bool peer_silent, const struct rp_hea
 		struct rp_health *h = &s->entry[i].health;
 		u8 before = h->state;
 		u16 ramp = h->ramp;
-		bool news = rp_health_poll(h, peer_silent, knobs, now_ns);
+		bool news = rp_health_poll(h, peer_silent, newest_ns, knobs, now_ns);
 
 		if (news || h->ramp != ramp)
 			rp_pathset_publish(s, i);

@@ -79,6 +79,7 @@ struct rp_pathset_cursor {
  * struct rp_pathset - all paths towards one peer
  * @n: paths
  * @usable: of these, that may carry data
+ * @failures: times that one could not any more, for who has to do something about it
  * @spacing_ns: between packets that arrive when all goes well, for `adaptive`
  * @spray_turns: @weight for senders
  * @adaptive_turns: @adaptive for senders
@@ -90,6 +91,7 @@ struct rp_pathset_cursor {
 struct rp_pathset {
 	u16 n;
 	u16 usable;
+	u32 failures;
 	u32 spacing_ns;
 	struct rp_pathset_turns spray_turns;
 	struct rp_pathset_turns adaptive_turns;
@@ -209,6 +211,7 @@ void rp_pathset_ports(struct rp_pathset *s, const struct rp_paths_port *ports,
  * rp_pathset_poll() - time passed: go through all paths
  * @s: the pathset
  * @peer_silent: see rp_health_poll()
+ * @newest_ns: the same
  * @knobs: of the device
  * @now_ns: the time
  * @changed: called for each path whose state changed, with its state before
@@ -218,8 +221,9 @@ void rp_pathset_ports(struct rp_pathset *s, const struct rp_paths_port *ports,
  * twice what the others lose (in the median), never more than half of those that
  * would be usable, the worst first; moves ramps on, publishes weights.
  */
-void rp_pathset_poll(struct rp_pathset *s, bool peer_silent, const struct rp_health_knobs *knobs,
-		     u64 now_ns, void (*changed)(void *arg, u16 index, u8 before), void *arg);
+void rp_pathset_poll(struct rp_pathset *s, bool peer_silent, u64 newest_ns,
+		     const struct rp_health_knobs *knobs, u64 now_ns,
+		     void (*changed)(void *arg, u16 index, u8 before), void *arg);
 
 /**
  * rp_pathset_adapt() - a report came: set the factors of `adaptive`

@@ -9,7 +9,7 @@
 #define SUCCESSORS 8
 #define NEVER (~0ull)
 
-enum event_type { SENT, ARRIVES, ACKED, REPORT, REPORTED, MISSED };
+enum event_type { SENT, ARRIVES, ACKED, REPORT, REPORTED, MISSED, LOST };
 
 struct packet {
 	u32 qp;
@@ -30,6 +30,8 @@ struct event {
 	struct snapshot *snapshot;
 };
 
+#include "events.h"
+
 /* what a report says */
 struct snapshot {
 	u32 received[RP_PATHSET_MAX];
@@ -45,6 +47,7 @@ struct link {
 	u32 waiting;
 	bool busy;
 	u64 last_arrival;
+	bool cut;
 };
 
 struct qp {
@@ -72,8 +75,10 @@ struct sim {
 	u64 now;
 	u64 stalled_until;
 	u64 next_stall;
+	u64 newest_ns;
 	u64 delivered;
 	u64 drops;
+	u64 suspicions;
 	u64 order;
 	u64 random;
 	struct link link[SIM_LINKS];
@@ -97,49 +102,20 @@ static u32 below(struct sim *sim, u32 n)
 
 /* --- what happens next --- */
 
-static bool before(const struct event *a, const struct event *b)
-{
-	return a->at < b->at || (a->at == b->at && a->order < b->order);
-}
-
 static void push(struct sim *sim, struct event e)
 {
-	u32 i = sim->events++;
-
-	if (sim->events > sim->room) {
+	if (sim->events == sim->room) {
 		sim->room = 2 * sim->room + 1024;
 		sim->heap = realloc(sim->heap, sim->room * sizeof(*sim->heap));
 		assert(sim->heap);
 	}
-	e.order = sim->order++;
-	while (i && before(&e, &sim->heap[(i - 1) / 2])) {
-		sim->heap[i] = sim->heap[(i - 1) / 2];
-		i = (i - 1) / 2;
-	}
-	sim->heap[i] = e;
+	events_push(sim->heap, &sim->events, &sim->order, e);
 }
 
 static void after(struct sim *sim, u64 ns, struct event e)
 {
 	e.at = sim->now + ns;
 	push(sim, e);
-}
-
-static struct event pop(struct sim *sim)
-{
-	struct event first = sim->heap[0], last = sim->heap[--sim->events];
-	u32 i = 0, child;
-
-	while ((child = 2 * i + 1) < sim->events) {
-		if (child + 1 < sim->events && before(&sim->heap[child + 1], &sim->heap[child]))
-			child++;
-		if (!before(&sim->heap[child], &last))
-			break;
-		sim->heap[i] = sim->heap[child];
-		i = child;
-	}
-	sim->heap[i] = last;
-	return first;
 }
 
 /* --- links --- */
@@ -176,7 +152,7 @@ static void enqueue(struct sim *sim, struct packet p)
 
 	p.sent_ns = sim->now + 1;
 	rp_health_sent(&sim->set->entry[p.path].health, p.sent_ns);
-	if (link->waiting >= link->is.limit) {
+	if (link->cut || link->waiting >= link->is.limit) {
 		sim->drops++;
 		after(sim, sim->c.interval_ns + 2 * sim->c.back_ns,
 		      (struct event){ .type = MISSED, .packet = p });
@@ -234,14 +210,22 @@ static void send_all(struct sim *sim)
 
 static void missed(struct sim *sim, struct packet p)
 {
-	struct rp_health *h = &sim->set->entry[p.path].health;
 	u16 other = rp_pathset_other(sim->set, p.path, sim->order);
 
-	rp_health_lost(h, 1, h->arrived_ns, &sim->knobs, sim->now);
+	/* it counts when the receiver says that it was repaired */
+	after(sim, sim->c.interval_ns, (struct event){ .type = LOST, .packet = p });
 	if (other != RP_PATHSET_NONE)
 		p.path = other;
 	p.repair = true;
 	enqueue(sim, p);
+}
+
+static void lost(struct sim *sim, const struct packet *p)
+{
+	struct rp_health *h = &sim->set->entry[p->path].health;
+
+	if (rp_health_lost(h, 1, p->sent_ns, &sim->knobs, sim->now))
+		rp_pathset_publish(sim->set, p->path);
 }
 
 static void reported(struct sim *sim, struct snapshot *snap)
@@ -254,6 +238,7 @@ static void reported(struct sim *sim, struct snapshot *snap)
 
 		if (!news)
 			continue;
+		sim->newest_ns = max(sim->newest_ns, snap->sent_ns[i]);
 		if (rp_health_arrived(&e->health, news, snap->sent_ns[i], sim->now))
 			rp_pathset_publish(sim->set, i);
 		e->received = snap->received[i];
@@ -262,11 +247,14 @@ static void reported(struct sim *sim, struct snapshot *snap)
 	}
 	free(snap);
 	rp_sched_feedback(sim->set, &sim->knobs, sim->now);
-	rp_pathset_poll(sim->set, false, &sim->knobs, sim->now, NULL, NULL);
+	rp_pathset_poll(sim->set, false, sim->newest_ns, &sim->knobs, sim->now, NULL, NULL);
 	for (i = 0; i < sim->set->n; i++) {
 		struct rp_health *h = &sim->set->entry[i].health;
 
-		if (!rp_health_probe_due(h, 0, &sim->knobs, sim->now))
+		sim->suspicions += !sim->link[link_of(sim, i)].cut &&
+				   h->state == ROCEPATH_PATH_SUSPECT && h->since_ns == sim->now;
+		if (!rp_health_probe_due(h, 0, &sim->knobs, sim->now) ||
+		    sim->link[link_of(sim, i)].cut)
 			continue;
 		rp_health_probed(h, &sim->knobs, sim->now);
 		if (rp_health_answered(h, sim->now, &sim->knobs, sim->now))
@@ -386,6 +374,9 @@ static void happen(struct sim *sim, struct event *e)
 	case MISSED:
 		missed(sim, e->packet);
 		break;
+	case LOST:
+		lost(sim, &e->packet);
+		break;
 	}
 }
 
@@ -395,7 +386,7 @@ u64 sim_run(struct sim *sim, u64 ns)
 
 	send_all(sim);
 	while (sim->events && sim->heap[0].at <= until) {
-		struct event e = pop(sim);
+		struct event e = events_pop(sim->heap, &sim->events);
 
 		sim->now = e.at;
 		happen(sim, &e);
@@ -414,6 +405,7 @@ struct sim *sim_new(const struct sim_config *config)
 	sim->c = *config;
 	sim->random = config->seed | 1;
 	sim->knobs = (struct rp_health_knobs){ .interval_ns = config->interval_ns,
+					       .patience_ns = config->patience_ns,
 					       .loss_ppm = 5000, .holddown_ms = 100,
 					       .holddown_max_ms = 1600 };
 	for (i = 0; i < config->ports; i++)
@@ -455,6 +447,25 @@ void sim_set_rate(struct sim *sim, u32 link, double mbit)
 void sim_set_delay(struct sim *sim, u32 link, u64 delay_ns)
 {
 	sim->link[link].is.delay_ns = delay_ns;
+}
+
+void sim_cut(struct sim *sim, u32 link)
+{
+	sim->link[link].cut = true;
+}
+
+u32 sim_used(const struct sim *sim, u32 link)
+{
+	u32 i, used = 0;
+
+	for (i = 0; i < sim->set->n; i++)
+		used += link_of(sim, i) == link && rp_pathset_usable(sim->set, i);
+	return used;
+}
+
+u64 sim_suspicions(const struct sim *sim)
+{
+	return sim->suspicions;
 }
 
 void sim_offer(struct sim *sim, u64 packets)

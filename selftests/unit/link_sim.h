@@ -45,6 +45,7 @@ struct sim_link {
  * @window: PSNs that a QP has on the way at most
  * @bytes: of a packet
  * @interval_ns: between reports
+ * @patience_ns: see struct rp_health_knobs
  * @back_ns: what ACKs and reports need to come back
  * @jitter_ns: each packet is delayed by up to that more, but stays in the order of its link
  * @stall_ns: now and then the receiver stands still for up to that, as virtual machines do; 0:
@@ -61,6 +62,7 @@ struct sim_config {
 	u32 window;
 	u32 bytes;
 	u64 interval_ns;
+	u64 patience_ns;
 	u64 back_ns;
 	u64 jitter_ns;
 	u64 stall_ns;
@@ -84,6 +86,15 @@ void sim_set_rate(struct sim *sim, u32 link, double mbit);
 
 /** sim_set_delay() - a link becomes longer, or shorter. */
 void sim_set_delay(struct sim *sim, u32 link, u64 delay_ns);
+
+/** sim_cut() - what is sent over a link from now on vanishes. */
+void sim_cut(struct sim *sim, u32 link);
+
+/** sim_used() - of the paths over that link, how many may carry data. */
+u32 sim_used(const struct sim *sim, u32 link);
+
+/** sim_suspicions() - times that a path was suspected whose link is not cut. */
+u64 sim_suspicions(const struct sim *sim);
 
 /** sim_offer() - QPs send only that many PSNs each, then wait; ~0: no end. */
 void sim_offer(struct sim *sim, u64 packets);

@@ -34,7 +34,7 @@ static void is(enum rocepath_path_state state, enum rocepath_path_reason reason)
 
 static bool poll(void)
 {
-	return rp_health_poll(&h, false, &knobs, now);
+	return rp_health_poll(&h, false, 0, &knobs, now);
 }
 
 static bool arrived(u32 packets, u64 sent_ns)
@@ -200,7 +200,7 @@ static void queues_are_not_silence(void **state)
 	/* now and then a report is lost, on all paths */
 	for (i = 0; i < 1000; i++) {
 		rp_health_sent(&h, now);
-		assert_false(rp_health_poll(&h, i % 16 > 3, &knobs, now));
+		assert_false(rp_health_poll(&h, i % 16 > 3, 0, &knobs, now));
 		now += I / 4;
 		if (i % 16 == 3)
 			assert_false(arrived(10, now - 20 * I));
@@ -218,11 +218,11 @@ static void patient_with_long_queues(void **state)
 	sent_ns = now;
 	rp_health_sent(&h, sent_ns);
 	for (; now < sent_ns + 21 * I; now += I / 4)
-		assert_false(rp_health_poll(&h, false, &patient, now));
+		assert_false(rp_health_poll(&h, false, 0, &patient, now));
 	assert_false(rp_health_arrived(&h, 1, sent_ns, now));
 	rp_health_sent(&h, now);
 	sent_ns = now;
-	while (!rp_health_poll(&h, false, &patient, now))
+	while (!rp_health_poll(&h, false, 0, &patient, now))
 		now += I / 4;
 	is(ROCEPATH_PATH_SUSPECT, ROCEPATH_REASON_SILENT);
 	assert_int_equal(now, sent_ns + 25 * I);
@@ -230,9 +230,52 @@ static void patient_with_long_queues(void **state)
 	sent_ns = now;
 	rp_health_probed(&h, &patient, now);
 	for (; now < sent_ns + 21 * I; now += I / 4)
-		assert_false(rp_health_poll(&h, false, &patient, now));
+		assert_false(rp_health_poll(&h, false, 0, &patient, now));
 	assert_true(rp_health_answered(&h, sent_ns, &patient, now));
 	is(ROCEPATH_PATH_UP, ROCEPATH_REASON_HEARD);
+}
+
+/* What other paths carried later has arrived: it need not be waited for. */
+static void overtaken(void **state)
+{
+	struct rp_health_knobs patient = knobs;
+	u64 sent_ns;
+	u32 i;
+
+	patient.patience_ns = 100 * I;
+	start(true);
+	/* nothing is known of how far others are ahead usually */
+	rp_health_sent(&h, now);
+	assert_false(rp_health_poll(&h, false, now + 50 * I, &patient, now + 50 * I));
+	/* an interval is usual here: a path that few packets take */
+	for (i = 0; i < 32; i++) {
+		rp_health_sent(&h, now);
+		now += I;
+		assert_false(rp_health_poll(&h, false, now, &patient, now));
+		assert_false(arrived(1, now));
+	}
+	rp_health_sent(&h, now);
+	assert_false(rp_health_poll(&h, false, now + I, &patient, now + I));
+	/* the peer stands still: nothing is known of the others either */
+	sent_ns = now;
+	now += 90 * I;
+	assert_false(rp_health_poll(&h, false, sent_ns + I, &patient, now));
+	assert_true(rp_health_poll(&h, false, sent_ns + 2 * I, &patient, now));
+	is(ROCEPATH_PATH_SUSPECT, ROCEPATH_REASON_SILENT);
+	/* it was late after all, and is not suspected for that again */
+	assert_true(arrived(1, now));
+	is(ROCEPATH_PATH_UP, ROCEPATH_REASON_HEARD);
+	rp_health_sent(&h, now);
+	assert_false(rp_health_poll(&h, false, now + 2 * I, &patient, now + 2 * I));
+	assert_false(arrived(1, now));
+	/* never heard before the others are: now the slack is enough */
+	for (i = 0; i < 64; i++) {
+		rp_health_sent(&h, ++now);
+		assert_false(arrived(1, now));
+	}
+	rp_health_sent(&h, now);
+	assert_false(rp_health_poll(&h, false, now + I / 4, &patient, now + I));
+	assert_true(rp_health_poll(&h, false, now + I / 4 + 1, &patient, now + I));
 }
 
 static void dead_peer_takes_no_path_down(void **state)
@@ -243,7 +286,7 @@ static void dead_peer_takes_no_path_down(void **state)
 	rp_health_sent(&h, now);
 	for (i = 0; i < 4000; i++) {
 		now += I / 4;
-		assert_false(rp_health_poll(&h, true, &knobs, now));
+		assert_false(rp_health_poll(&h, true, 0, &knobs, now));
 	}
 	assert_int_equal(h.state, ROCEPATH_PATH_UP);
 	/* it is heard again, but not on this path: the clock starts now */
@@ -252,7 +295,7 @@ static void dead_peer_takes_no_path_down(void **state)
 	is(ROCEPATH_PATH_SUSPECT, ROCEPATH_REASON_SILENT);
 	for (i = 0; i < 4000; i++) {
 		now += I / 4;
-		assert_false(rp_health_poll(&h, true, &knobs, now));
+		assert_false(rp_health_poll(&h, true, 0, &knobs, now));
 	}
 	assert_true(poll_until_change(3 * I) >= I);
 	is(ROCEPATH_PATH_DOWN, ROCEPATH_REASON_SILENT);
@@ -262,7 +305,7 @@ static void dead_peer_takes_no_path_down(void **state)
 	rp_health_probed(&h, &knobs, now);
 	for (i = 0; i < 4000; i++) {
 		now += I / 4;
-		assert_false(rp_health_poll(&h, true, &knobs, now));
+		assert_false(rp_health_poll(&h, true, 0, &knobs, now));
 		if (rp_health_probe_due(&h, 0, &knobs, now))
 			rp_health_probed(&h, &knobs, now);
 	}
@@ -624,11 +667,13 @@ static void fate(struct life *l)
 		break;
 	case 3:
 		told(l, lost(rnd_range(1, 3), now - rnd_below(2 * I)));
+		l->works_since = now;
 		break;
 	case 4:
 		if (h.state == ROCEPATH_PATH_UP && rnd() % 8 == 0) {
 			rp_health_take_out(&h, &knobs, now);
 			told(l, true);
+			l->works_since = now;
 		}
 		break;
 	default:
@@ -654,7 +699,7 @@ static void random_life(void **state)
 		if (rnd() % 4)
 			send_data(&l);
 		send_probe(&l);
-		told(&l, rp_health_poll(&h, l.silent, &knobs, now));
+		told(&l, rp_health_poll(&h, l.silent, 0, &knobs, now));
 		ups += h.state == ROCEPATH_PATH_UP;
 		if (h.state != ROCEPATH_PATH_UP || l.silent)
 			l.dead_sent = 0;
@@ -678,6 +723,7 @@ int main(void)
 		cmocka_unit_test(heard_again),
 		cmocka_unit_test(queues_are_not_silence),
 		cmocka_unit_test(patient_with_long_queues),
+		cmocka_unit_test(overtaken),
 		cmocka_unit_test(dead_peer_takes_no_path_down),
 		cmocka_unit_test(one_lost_packet),
 		cmocka_unit_test(carrier_goes_and_comes),
