@@ -62,7 +62,7 @@ check: setup tool
 
 check-debug: setup tool
 	$(Q)$(MAKE) $(call modules,debug 6.1)
-	$(Q)ROCEPATH_KERNEL=debug $(MAKE) -C selftests run_tests OUTPUT=$(B)/selftests-debug PROGRAMS=$(B)/selftests TESTS='$(or $(TESTS),vm/test_*)'
+	$(Q)ROCEPATH_KERNEL=debug $(MAKE) -C selftests run_tests OUTPUT=$(B)/selftests-debug PROGRAMS=$(B)/selftests TESTS='$(or $(TESTS),vm/test_* vm/debug_*)'
 
 demo: setup tool
 	$(Q)$(MAKE) $(B)/$(KERNEL)/rocepath.ko

@@ -25,6 +25,7 @@ struct rp_health_knobs rp_path_knobs(const struct rp_device *rp, const struct rp
 	return (struct rp_health_knobs){
 		.interval_ns = (u64)rp_peer_interval_us(peer, rp) * NSEC_PER_USEC,
 		.patience_ns = (u64)rp_peer_patience_us(peer, rp) * NSEC_PER_USEC,
+		.spread_ns = 2ull * READ_ONCE(peer->spread_us) * NSEC_PER_USEC,
 		.loss_ppm = READ_ONCE(rp->loss_ppm),
 		.holddown_ms = READ_ONCE(rp->holddown_ms),
 		.holddown_max_ms = READ_ONCE(rp->holddown_max_ms),
@@ -287,8 +288,7 @@ void rp_path_poll(struct rp_device *rp, struct rp_peer *peer, u64 now_ns)
 		struct path_poll p = { rp, peer, paths->set, now_ns };
 
 		silent = now_ns - peer->reported_ns > 2 * knobs.interval_ns;
-		rp_pathset_poll(paths->set, silent, READ_ONCE(peer->arrived_ns), &knobs, now_ns,
-				path_poll_changed, &p);
+		rp_pathset_poll(paths->set, silent, &knobs, now_ns, path_poll_changed, &p);
 	}
 	spin_unlock(&peer->lock);
 }

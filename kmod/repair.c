@@ -112,6 +112,7 @@ static void repair_tell_paths(struct rp_queue *q, struct rp_device *rp, struct r
 			e->traced_ns = now;
 			oldest = min(oldest, p->delivered_sent_ns);
 			newest = max(newest, p->arrived_ns);
+			rp_pathset_reported(paths->set, i, p->arrived_ns);
 			changed |= rp_health_arrived(&e->health, p->delivered, p->delivered_sent_ns,
 						     now);
 		}

@@ -119,9 +119,9 @@ static void learn_usual(struct rp_health *h)
 	s32 off = us > mean ? us - mean : mean - us;
 
 	h->overtaken_us = 0;
-	h->usual_us = h->usual_known ? mean + (us - mean) / 8 : us;
-	h->usual_dev_us = h->usual_known ? dev + (off - dev) / 4 : us / 2;
-	h->usual_known = true;
+	h->usual_us = h->usual_of ? mean + (us - mean) / 8 : us;
+	h->usual_dev_us = h->usual_of ? dev + (off - dev) / 4 : us / 2;
+	h->usual_of = min(h->usual_of + 1, RP_HEALTH_USUAL);
 }
 
 bool rp_health_arrived(struct rp_health *h, u32 packets, u64 sent_ns, u64 now_ns)
@@ -311,7 +311,7 @@ static bool is_overtaken(struct rp_health *h, u64 unheard_ns, u64 newest_ns,
 	if (newest_ns <= unheard_ns)
 		return false;
 	h->overtaken_us = div_u64(min(newest_ns - unheard_ns, RTT_MAX_NS), 1000);
-	return h->usual_known &&
+	return h->usual_of == RP_HEALTH_USUAL &&
 	       newest_ns - unheard_ns > max(knobs->interval_ns / SLACK_SHARE, usual_us * 1000);
 }
 

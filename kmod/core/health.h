@@ -20,10 +20,11 @@
  * Evidence, not silence, is what counts: a path that nothing was sent on is
  * not unheard, and while nothing at all is heard of the peer (@peer_silent)
  * the clocks stand still: its death is not a path's. A path is overtaken when
- * what other paths carried later is known to have arrived, and nothing is heard of
- * it: later by more than is usual for it (mean and 4 deviations, as in TCP's timer),
- * and by a quarter of an interval at least. Who stands still for a while, the peer
- * or we, delays all paths, and none is overtaken. A path that is suspect carries no
+ * what other paths of its port carried later is known to have arrived, and nothing
+ * is heard of it: later by more than is usual for it (mean and 4 deviations, as in
+ * TCP's timer), and by a quarter of an interval at least; or what other ports did,
+ * by the difference between ports and an interval more. Who stands still for a
+ * while, the peer or we, delays all paths, and none is overtaken. A path that is suspect carries no
  * more data; with a report each interval that makes 3 of them from its death at
  * most. Where no other path tells, it takes 1 1/2 intervals and more, or
  * @patience_ns where queues delay for longer.
@@ -39,6 +40,8 @@
 
 /* answered probes in a row that end a probation */
 #define RP_HEALTH_PROBES 3
+/* so often what is usual for a path has to be seen before it is relied on */
+#define RP_HEALTH_USUAL 8
 /* the full share, for @ramp */
 #define RP_HEALTH_RAMP_FULL 256
 
@@ -46,6 +49,7 @@
  * struct rp_health_knobs - the same for all paths of a device
  * @interval_ns: of reports, and of probes of a doubtful path
  * @patience_ns: what is sent is heard of by then, queues and the wait for a report included
+ * @spread_ns: what leaves by different ports may overtake each other by so much
  * @loss_ppm: a path that loses more is taken out, 0: never for loss
  * @holddown_ms: first hold-down
  * @holddown_max_ms: where damping ends
@@ -53,6 +57,7 @@
 struct rp_health_knobs {
 	u64 interval_ns;
 	u64 patience_ns;
+	u64 spread_ns;
 	u32 loss_ppm;
 	u32 holddown_ms;
 	u32 holddown_max_ms;
@@ -71,7 +76,7 @@ struct rp_health_knobs {
  *	@unheard_ns tells of, as rp_health_poll() last saw it
  * @usual_us: what @overtaken_us is when the path is heard of: mean
  * @usual_dev_us: deviation
- * @usual_known: there is such a mean
+ * @usual_of: how often that was seen, up to RP_HEALTH_USUAL
  * @arrived_ns: sending time of the newest packet that is known to have arrived
  * @delivered: packets known delivered, decayed together with @lost
  * @lost: packets known lost
@@ -100,7 +105,7 @@ struct rp_health {
 	u8 reason;		/* enum rocepath_path_reason */
 	u8 answered;
 	bool lossy;
-	bool usual_known;
+	u8 usual_of;
 	u16 ramp;
 	u32 fails;
 	u32 hold_ms;
@@ -249,7 +254,7 @@ bool rp_health_answered(struct rp_health *h, u64 sent_ns, const struct rp_health
  * rp_health_poll() - time passed
  * @h: the path
  * @peer_silent: nothing was heard of the peer lately, on any path
- * @newest_ns: when the newest packet was sent that is known to have arrived, by any path
+ * @newest_ns: what was sent by other paths at that time has arrived
  * @knobs: of the device
  * @now_ns: the time
  *

@@ -349,6 +349,8 @@ struct rp_pathset *rp_pathset_init(void *memory, const struct rp_paths_port *por
 	u16 share[ROCEPATH_PORTS_MAX];
 
 	s->failures = old ? old->failures : 0;
+	for (port = 0; old && port < ROCEPATH_PORTS_MAX; port++)
+		s->newest_ns[port] = old->newest_ns[port];
 	make_shares(share, ports, cap);
 	for (nth = 0; nth < cap; nth++) {
 		for (port = 0; port < ROCEPATH_PORTS_MAX; port++) {
@@ -459,14 +461,26 @@ static void take_out_lossy(struct rp_pathset *s, const struct rp_health_knobs *k
 	}
 }
 
-void rp_pathset_poll(struct rp_pathset *s, bool peer_silent, u64 newest_ns,
-		     const struct rp_health_knobs *knobs, u64 now_ns,
-		     void (*changed)(void *arg, u16 index, u8 before), void *arg)
+/* Ports differ in their queues and cables: only so much before the newest it has arrived by each. */
+static u64 newest_elsewhere(const struct rp_pathset *s, const struct rp_health_knobs *knobs)
 {
+	u64 newest_ns = 0;
+	u32 port;
+
+	for (port = 0; port < ROCEPATH_PORTS_MAX; port++)
+		newest_ns = max(newest_ns, s->newest_ns[port]);
+	return newest_ns - min(newest_ns, knobs->interval_ns + knobs->spread_ns);
+}
+
+void rp_pathset_poll(struct rp_pathset *s, bool peer_silent, const struct rp_health_knobs *knobs,
+		     u64 now_ns, void (*changed)(void *arg, u16 index, u8 before), void *arg)
+{
+	u64 elsewhere_ns = newest_elsewhere(s, knobs);
 	bool any_lossy = false;
 	u32 i;
 
 	for (i = 0; i < s->n; i++) {
+		u64 newest_ns = max(s->newest_ns[s->entry[i].path.port], elsewhere_ns);
 		struct rp_health *h = &s->entry[i].health;
 		u8 before = h->state;
 		u16 ramp = h->ramp;

@@ -80,6 +80,7 @@ struct rp_pathset_cursor {
  * @n: paths
  * @usable: of these, that may carry data
  * @failures: times that one could not any more, for who has to do something about it
+ * @newest_ns: when the newest packet was sent that the peer reported from that port of ours
  * @spacing_ns: between packets that arrive when all goes well, for `adaptive`
  * @spray_turns: @weight for senders
  * @adaptive_turns: @adaptive for senders
@@ -92,6 +93,7 @@ struct rp_pathset {
 	u16 n;
 	u16 usable;
 	u32 failures;
+	u64 newest_ns[ROCEPATH_PORTS_MAX];
 	u32 spacing_ns;
 	struct rp_pathset_turns spray_turns;
 	struct rp_pathset_turns adaptive_turns;
@@ -131,6 +133,14 @@ static inline void rp_pathset_recount(struct rp_pathset_entry *e)
 	e->marked = 0;
 	e->adapt.received = 0;
 	e->adapt.marked = 0;
+}
+
+/** rp_pathset_reported() - what was sent at that time on a path is reported to have arrived. */
+static inline void rp_pathset_reported(struct rp_pathset *s, u16 index, u64 sent_ns)
+{
+	u64 *newest_ns = &s->newest_ns[s->entry[index].path.port];
+
+	*newest_ns = max(*newest_ns, sent_ns);
 }
 
 /** rp_pathset_find() - index of a path, RP_PATHSET_NONE if it is not in it. O(log n) or better. */
@@ -211,7 +221,6 @@ void rp_pathset_ports(struct rp_pathset *s, const struct rp_paths_port *ports,
  * rp_pathset_poll() - time passed: go through all paths
  * @s: the pathset
  * @peer_silent: see rp_health_poll()
- * @newest_ns: the same
  * @knobs: of the device
  * @now_ns: the time
  * @changed: called for each path whose state changed, with its state before
@@ -221,9 +230,8 @@ void rp_pathset_ports(struct rp_pathset *s, const struct rp_paths_port *ports,
  * twice what the others lose (in the median), never more than half of those that
  * would be usable, the worst first; moves ramps on, publishes weights.
  */
-void rp_pathset_poll(struct rp_pathset *s, bool peer_silent, u64 newest_ns,
-		     const struct rp_health_knobs *knobs, u64 now_ns,
-		     void (*changed)(void *arg, u16 index, u8 before), void *arg);
+void rp_pathset_poll(struct rp_pathset *s, bool peer_silent, const struct rp_health_knobs *knobs,
+		     u64 now_ns, void (*changed)(void *arg, u16 index, u8 before), void *arg);
 
 /**
  * rp_pathset_adapt() - a report came: set the factors of `adaptive`

@@ -75,7 +75,6 @@ struct sim {
 	u64 now;
 	u64 stalled_until;
 	u64 next_stall;
-	u64 newest_ns;
 	u64 delivered;
 	u64 drops;
 	u64 suspicions;
@@ -238,7 +237,7 @@ static void reported(struct sim *sim, struct snapshot *snap)
 
 		if (!news)
 			continue;
-		sim->newest_ns = max(sim->newest_ns, snap->sent_ns[i]);
+		rp_pathset_reported(sim->set, i, snap->sent_ns[i]);
 		if (rp_health_arrived(&e->health, news, snap->sent_ns[i], sim->now))
 			rp_pathset_publish(sim->set, i);
 		e->received = snap->received[i];
@@ -247,7 +246,7 @@ static void reported(struct sim *sim, struct snapshot *snap)
 	}
 	free(snap);
 	rp_sched_feedback(sim->set, &sim->knobs, sim->now);
-	rp_pathset_poll(sim->set, false, sim->newest_ns, &sim->knobs, sim->now, NULL, NULL);
+	rp_pathset_poll(sim->set, false, &sim->knobs, sim->now, NULL, NULL);
 	for (i = 0; i < sim->set->n; i++) {
 		struct rp_health *h = &sim->set->entry[i].health;
 

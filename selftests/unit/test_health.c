@@ -246,6 +246,11 @@ static void overtaken(void **state)
 	start(true);
 	/* nothing is known of how far others are ahead usually */
 	rp_health_sent(&h, now);
+	for (i = 1; i < RP_HEALTH_USUAL; i++) {
+		assert_false(rp_health_poll(&h, false, now, &patient, now));
+		assert_false(arrived(1, ++now));
+		rp_health_sent(&h, now);
+	}
 	assert_false(rp_health_poll(&h, false, now + 50 * I, &patient, now + 50 * I));
 	/* an interval is usual here: a path that few packets take */
 	for (i = 0; i < 32; i++) {

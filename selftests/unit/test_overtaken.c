@@ -19,12 +19,15 @@ static const struct setup {
 	double mbit;
 	u32 links, ports, evs, qps, window, bytes;
 	u64 interval_ns, jitter_ns, stall_ns;
+	double slow;	/* of the rate, so much has link 1 */
 } setups[] = {
-	{ "400G", 100000, 4, 4, 8, 1, 128, 4096, MS, 0, 0 },
-	{ "100G, 64 paths", 12500, 8, 2, 32, 8, 128, 4096, MS, 0, 0 },
-	{ "2G, stalls", 250, 8, 2, 8, 8, 128, 4096, MS, 10 * US, 2 * MS },
-	{ "20M", 10, 2, 2, 16, 1, 32, 1100, 10 * MS, 200 * US, 0 },
-	{ "80M, stalls", 10, 8, 2, 16, 4, 16, 1100, 10 * MS, 200 * US, 100 * MS },
+	{ "400G", 100000, 4, 4, 8, 1, 128, 4096, MS, 0, 0, 1 },
+	{ "100G, 64 paths", 12500, 8, 2, 32, 8, 128, 4096, MS, 0, 0, 1 },
+	{ "2G, stalls", 250, 8, 2, 8, 8, 128, 4096, MS, 10 * US, 2 * MS, 1 },
+	{ "20M", 10, 2, 2, 16, 1, 32, 1100, 10 * MS, 200 * US, 0, 1 },
+	{ "80M, stalls", 10, 8, 2, 16, 4, 16, 1100, 10 * MS, 200 * US, 100 * MS, 1 },
+	{ "20M, one slower", 10, 2, 2, 64, 1, 128, 1100, 10 * MS, 200 * US, 0, 0.5 },
+	{ "80M, one slower", 10, 8, 2, 64, 4, 32, 1100, 10 * MS, 200 * US, 10 * MS, 0.25 },
 };
 
 static struct sim *start(const struct setup *s)
@@ -37,8 +40,8 @@ static struct sim *start(const struct setup *s)
 		.window = s->window,
 		.bytes = s->bytes,
 		.interval_ns = s->interval_ns,
-		/* what stalls teach it */
-		.patience_ns = s->stall_ns ? 1000 * s->interval_ns : 0,
+		/* what stalls and queues teach it */
+		.patience_ns = s->stall_ns || s->slow < 1 ? 1000 * s->interval_ns : 0,
 		.back_ns = 100 * US,
 		.jitter_ns = s->jitter_ns,
 		.stall_ns = s->stall_ns,
@@ -48,7 +51,8 @@ static struct sim *start(const struct setup *s)
 	u32 i;
 
 	for (i = 0; i < s->links; i++)
-		c.link[i] = (struct sim_link){ s->mbit, 50 * US, 4000, 0, 0 };
+		c.link[i] = (struct sim_link){ s->mbit * (i == 1 ? s->slow : 1), 50 * US, 4000,
+					       0, 0 };
 	return sim_new(&c);
 }
 
@@ -78,12 +82,14 @@ static void cut_once(const struct setup *s, struct found *f)
 	sim_free(sim);
 }
 
-/* Intervals: reports, who stands still, and until a path's turn comes. */
+/* Intervals: reports, who stands still, until a path's turn comes, and what waits before a slow link. */
 static double bound(const struct setup *s)
 {
-	double turn_ns = s->ports * s->evs * s->bytes * 8e3 / (s->mbit * s->links);
+	double packet_ns = s->bytes * 8e3 / (s->mbit * s->slow);
+	double turn_ns = packet_ns * s->ports * s->evs / s->links;
+	double queue_ns = s->slow < 1 ? packet_ns * s->qps * s->window : 0;
 
-	return 3 + (s->stall_ns + turn_ns) / s->interval_ns;
+	return 3 + (s->stall_ns + turn_ns + queue_ns) / s->interval_ns;
 }
 
 static void dead_link(void **state)

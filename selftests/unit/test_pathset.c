@@ -615,7 +615,7 @@ static void report(struct rp_pathset *s, u32 packets, const double *loss, struct
 		rp_health_arrived(h, packets - gone, now, now);
 		rp_health_lost(h, gone, now - 1, &knobs, now);
 	}
-	rp_pathset_poll(s, false, 0, &knobs, now, saw, seen);
+	rp_pathset_poll(s, false, &knobs, now, saw, seen);
 }
 
 static u32 count_out(const struct rp_pathset *s)
@@ -743,14 +743,14 @@ static void all_silent(void **state)
 	/* the peer is gone: all stay */
 	for (k = 0; k < 100; k++) {
 		now += I / 2;
-		rp_pathset_poll(s, true, 0, &knobs, now, saw, &seen);
+		rp_pathset_poll(s, true, &knobs, now, saw, &seen);
 	}
 	assert_int_equal(seen.changes, 0);
 	assert_int_equal(s->usable, 8);
 	/* it is there, but nothing that we send arrives */
 	for (k = 0; k < 20; k++) {
 		now += I / 2;
-		rp_pathset_poll(s, false, 0, &knobs, now, saw, &seen);
+		rp_pathset_poll(s, false, &knobs, now, saw, &seen);
 	}
 	assert_int_equal(seen.changes, 16);
 	assert_int_equal(s->usable, 0);
@@ -758,7 +758,7 @@ static void all_silent(void **state)
 	/* and comes back, at an eighth of its share first */
 	for (k = 0; k < 400; k++) {
 		now += I / 2;
-		rp_pathset_poll(s, false, 0, &knobs, now, NULL, NULL);
+		rp_pathset_poll(s, false, &knobs, now, NULL, NULL);
 		for (i = 0; i < s->n; i++) {
 			struct rp_health *h = &s->entry[i].health;
 			u32 usable = s->usable;

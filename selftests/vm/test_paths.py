@@ -44,6 +44,7 @@ REPEATS = 5 if FULL else 1      # of a fault, while no machine stood still
 TRIES = 15 if FULL else 1
 WINDOW = 4 if FULL else 2       # seconds before and after a fault in which gaps are looked for
 SECONDS = 12 if FULL else 3     # of a run whose rate is measured
+FEW_PATHS = ' evs 4'    # each has a packet in each interval, as at the rates of real links
 BLIND_MS = 3 * INTERVAL_MS      # until a silent path is out of use
 GAP_MOST_MS = 5
 STALL_MS = 30           # a machine that stands still for longer makes QPs' timers expire by itself
@@ -344,12 +345,12 @@ def last_data(samples, start, names):
     return when
 
 
-def intervals_in_use(up, down):
+def intervals_in_use(up, down, spine):
     """How long a blackholed spine was still sent data, in intervals. Both by the fabric's clock.
 
     up, down  samples of what it, and what the leaf behind it, received
     """
-    dark = last_data(down, 0, ['s1'])
+    dark = last_data(down, 0, [spine])
     return (last_data(up.between(start=dark), dark, ['a0', 'a1']) - dark) * 1e3 / INTERVAL_MS
 
 
@@ -359,14 +360,15 @@ def blackhole(r, qps):
     for towards in (None, 'b', 'a') if FULL else ('b',):
 
         def fault(towards=towards):
-            up = r.fabric.sampler('s1', 2)
+            spine = spine_of_flow(r)
+            up = r.fabric.sampler(spine, 2)
             down = r.fabric.sampler('b0', 2)
-            r.fabric.blackhole('s1', towards)
+            r.fabric.blackhole(spine, towards)
             pause(r.f, 0.4)
             up, down = up.stop(), down.stop()
-            return None if towards == 'a' else intervals_in_use(up, down)
+            return None if towards == 'a' else intervals_in_use(up, down, spine)
 
-        with joined(r, ROCEPATH):
+        with joined(r, ROCEPATH, REPORTS + FEW_PATHS):
             faults = Faults(r, qps, fault)
             for m in (r.a, r.b):
                 conserved(m)
@@ -591,12 +593,14 @@ def forged(r):
         settled(r)
         lies = list(forgeries(real, 1000, choose))
         before, counters = path_states(r.b), r.b.counters('rp0')
+        sent = from_the_wire(r, lies, total * 8 // 10)
+        sent += from_a_user(r, total // 10)
+        after = path_states(r.b)
+        # Here a path may fail that honest packets are crowded out of, but no QP.
         with Load(r, 1) as load:
-            sent = from_the_wire(r, lies, total * 9 // 10)
-            sent += from_a_user(r, total // 10)
+            sent += from_the_wire(r, lies, total // 10)
             load.wait(0.5)
         grown = changes(counters, r.b.counters('rp0'))
-        after = path_states(r.b)
     load.whole()
     refused = {name: n for name, n in grown.items()
                if name.startswith(('rx_control_', 'rx_drop_malformed')) and name != 'rx_control_ok'}

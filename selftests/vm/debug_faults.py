@@ -1,0 +1,151 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0
+"""No memory: each allocation that a command makes in the kernel fails once, and packets' now and then.
+
+Needs a kernel with fault injection, as `make check-debug` has. The topology is that of hosts.py.
+"""
+
+import collections
+
+from hosts import PORTS, V4, Stream, main
+from lab import ksft
+from rocepath_lab import capable, conserved, counted, show
+
+DEBUGFS = '/sys/kernel/debug'
+MANY = 2000             # allocations of one command: more means that it does not end
+SHARE = 5               # per cent of the module's allocations that fail under traffic
+# What the kernel says when memory is short is no complaint about us.
+SHORT = r'FAULT_INJECTION|page allocation failure|Call Trace|SLUB: Unable'
+
+# A command, what undoes it, and what must be the same as before when it failed.
+Step = collections.namedtuple('Step', 'do undo look')
+DEVICE = 'ip -j link show type rocepath; rocepath -j device show; rocepath -j key show'
+PORT = DEVICE + '; rocepath -j port show dev rpf | sed "s/\\"flaps\\": *[0-9]*//"'
+STEPS = (
+    Step('ip link add rpf type rocepath', 'ip link del rpf', DEVICE),
+    Step('rocepath device set rpf scheduler adaptive evs 8 report-interval 20ms',
+         'rocepath device set rpf scheduler spray evs 16 report-interval 1ms', DEVICE),
+    Step('rocepath key set dev rpf id 1 secret-file %s' % '/tmp/key', 'rocepath key del dev rpf id 1', DEVICE),
+    Step('ip link set rpf up', 'ip link set rpf down', DEVICE),
+    Step('ip link set vf0 master rpf', 'ip link set vf0 nomaster', PORT),
+    Step('rocepath port set vf0 weight 7', 'rocepath port set vf0 weight 1', PORT),
+    Step('ip link set vf0 nomaster', 'ip link set vf0 master rpf', PORT),
+    Step('rocepath -j device show', '', DEVICE),
+    Step('rocepath -j port show', '', DEVICE),
+    Step('rocepath -j peer show', '', DEVICE),
+    Step('rocepath -j path show', '', DEVICE),
+    Step('rocepath -j flow show', '', DEVICE),
+    Step('ethtool -S rpf', '', DEVICE),
+    Step('ip link del rpf', 'ip link add rpf type rocepath; ip link set vf0 master rpf', DEVICE),
+)
+
+
+def quiet(m):
+    """The kernel need not tell of each fault."""
+    m.run('mount -t debugfs none %s 2>/dev/null; cd %s; '
+          'for f in failslab fail_page_alloc fail_function; do echo 0 >$f/verbose; done' % (DEBUGFS, DEBUGFS))
+    m.allow(SHORT)
+
+
+def fail_nth(m, step, n, before, after):
+    """The n-th allocation fails. Returns whether there was one, and whether the command did without."""
+    run = m.run('failnth %d /tmp/failed %s >/dev/null 2>/tmp/why; rc=$?; %s; exit $rc' % (n, step.do, step.look),
+                check=False)
+    call, _ = m.get('/tmp/failed').decode().split()
+    what = '%s: allocation %d, in %s' % (step.do, n, call)
+    ksft.true(run.rc < 124, '%s: ended by %d' % (what, run.rc))
+    if run.rc:
+        ksft.true(m.get('/tmp/why').strip(), what + ': no word of why it failed')
+    ksft.eq(run.out, before if run.rc else after, what)
+    if not run.rc and step.undo:
+        m.run(step.undo)
+    return call != 'none', not run.rc
+
+
+def commands(a, _b, _lab):
+    """Each command either does what it should, or says why not and leaves all as it was."""
+    quiet(a)
+    a.run('ip link add vf0 type veth peer vf1; ip link set vf1 up')
+    for step in STEPS:
+        before = a.run(step.look, check=False).out
+        a.run(step.do)
+        after = a.run(step.look, check=False).out
+        if step.undo:
+            a.run(step.undo)
+        did = failed = 0
+        for n in range(1, MANY):
+            reached, done = fail_nth(a, step, n, before, after)
+            if not reached:
+                break
+            did, failed = did + done, failed + (not done)
+        ksft.true(not reached, '%s: more than %d allocations' % (step.do, MANY))
+        ksft.say('%s: %d allocations failed: %d times it failed, %d times it did without' % (
+            step.do, did + failed, failed, did))
+        if step.undo:
+            a.run(step.do)
+    a.run('ip link del vf0')
+
+
+def fail_in_module(m, kind, share=SHARE):
+    """A share of the allocations that the module makes fails, whoever it makes them for."""
+    section = int(m.get('/sys/module/rocepath/sections/.text'), 16)
+    size = int(m.get('/sys/module/rocepath/coresize'))
+    where = '%s/%s/' % (DEBUGFS, kind)
+    for name, value in (('require-start', '0x%x' % section), ('require-end', '0x%x' % (section + size)),
+                        ('stacktrace-depth', 16), ('ignore-gfp-wait', 0), ('task-filter', 'N'), ('space', 0),
+                        ('times', -1), ('interval', 1), ('probability', share)):
+        m.run('[ ! -e {0} ] || echo {1} >{0}'.format(where + name, value))
+
+
+def no_memory(kind):
+    def test(a, b, _lab):
+        """Under traffic a share of what the module allocates is refused: packets are counted, QPs go on."""
+        for m in (a, b):
+            quiet(m)
+        with counted(a) as sent, counted(b) as got:
+            stream = Stream(b, a, seconds=300, options='-n 4')
+            for m in (a, b):
+                fail_in_module(m, kind)
+            start = b.stats('rp0')['rx_packets']
+            b.poll(lambda: b.stats('rp0')['rx_packets'] > start + 5000, 120, 'it goes on')
+            for m in (a, b):
+                fail_in_module(m, kind, 0)
+            stream.end()
+        for m in (a, b):
+            conserved(m)
+        ksft.say('a: %s' % sent)
+        ksft.say('b: %s' % got)
+        capable(a, V4['b'])
+        ksft.true(all(row['state'] in ('up', 'probation') for row in show(a, 'path') if row.get('peer')),
+                  'no path is down')
+    test.__name__ = 'no_memory_' + kind
+    return test
+
+
+def ports_come_and_go(a, b, _lab):
+    """The same while ports leave and join, and keys and peers change: all that allocates."""
+    for m in (a, b):
+        quiet(m)
+    stream = Stream(b, a, seconds=300, options='-n 4')
+    for m in (a, b):
+        fail_in_module(m, 'failslab', 20)
+    refused = 0
+    for _ in range(20):
+        for port in PORTS:
+            a.run('ip link set %s nomaster' % port)
+            while a.run('ip link set %s master rp0' % port, check=False).rc:
+                refused += 1
+                ksft.true(refused < 1000, 'a port is refused for ever')
+    for m in (a, b):
+        fail_in_module(m, 'failslab', 0)
+    start = b.stats('rp0')['rx_packets']
+    b.poll(lambda: b.stats('rp0')['rx_packets'] > start + 500, 60, 'it goes on')
+    ksft.say('%d times a port was refused' % refused)
+    stream.end()
+    for m in (a, b):
+        conserved(m)
+
+
+if __name__ == '__main__':
+    main([commands, no_memory('failslab'), no_memory('fail_page_alloc'), ports_come_and_go],
+         programs=('rcstream', 'failnth'))
