@@ -53,6 +53,11 @@ endif
 $(foreach k,$(KERNELS) debug,$(B)/$(k)/rocepath.ko): $(B)/%/rocepath.ko: $(SOURCE_FILES)
 	$(Q)scripts/build-module "$(call kdir,$*)" $(@D)
 
+# the tests of the logic, as a KUnit suite
+KUNIT := $(B)/debug/kunit/rocepath_kunit.ko
+$(KUNIT): $(SOURCE_FILES) $(wildcard selftests/kunit/* selftests/unit/*.[ch])
+	$(Q)scripts/build-module -k "$(call kdir,debug)" $(@D)
+
 # $(1): kernels whose modules the tests want
 modules = $(foreach k,$(1),$(B)/$(k)/rocepath.ko)
 
@@ -61,7 +66,7 @@ check: setup tool
 	$(Q)$(MAKE) -C selftests run_tests OUTPUT=$(B)/selftests TESTS='$(TESTS)' SKIP='$(SKIP)'
 
 check-debug: setup tool
-	$(Q)$(MAKE) $(call modules,debug 6.1)
+	$(Q)$(MAKE) $(call modules,debug 6.1) $(KUNIT)
 	$(Q)ROCEPATH_KERNEL=debug $(MAKE) -C selftests run_tests OUTPUT=$(B)/selftests-debug PROGRAMS=$(B)/selftests TESTS='$(or $(TESTS),vm/test_* vm/debug_*)'
 
 demo: setup tool

@@ -6,14 +6,18 @@
 #ifndef ROCEPATH_UNIT_RANDOM_H
 #define ROCEPATH_UNIT_RANDOM_H
 
+#ifndef __KERNEL__
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
+#endif
 
 #include <rocepath/types.h>
 
 /* Sanitised programs are slow: a tenth of the rounds must do. */
-#ifdef __SANITIZE_ADDRESS__
+#ifdef __KERNEL__
+/* kunit/unit.h has it */
+#elif defined(__SANITIZE_ADDRESS__)
 #define ROUNDS(n) ((n) / 10)
 #else
 #define ROUNDS(n) (n)
@@ -50,6 +54,13 @@ static inline void rnd_fill(void *buf, size_t len)
 		*p++ = rnd();
 }
 
+#ifdef __KERNEL__
+static inline void rnd_seed(void)
+{
+	random_state = get_random_u64() | 1;
+	print_message("# ROCEPATH_SEED=0x%llx\n", random_state);
+}
+#else
 static inline void rnd_seed(void)
 {
 	const char *seed = getenv("ROCEPATH_SEED");
@@ -60,5 +71,6 @@ static inline void rnd_seed(void)
 	printf("# ROCEPATH_SEED=0x%llx\n", (unsigned long long)random_state);
 	fflush(stdout);
 }
+#endif
 
 #endif /* ROCEPATH_UNIT_RANDOM_H */

@@ -74,14 +74,16 @@ void repair_pair_sent(struct repair_pair *p, u32 psn, u32 span, u32 bytes, u16 p
 
 void repair_pair_acked(struct repair_pair *p, u32 psn)
 {
-	u32 ids[REPAIR_POOL], n = repair_model_acked(&p->m, psn, ids);
+	static u32 ids[REPAIR_POOL];
+	u32 n = repair_model_acked(&p->m, psn, ids);
 
 	compare_gone(p, rp_repair_acked(&p->r, psn, p->path), ids, n);
 }
 
 void repair_pair_reported(struct repair_pair *p, u32 expected, const u32 *held, u32 words)
 {
-	u32 ids[REPAIR_POOL], n = repair_model_reported(&p->m, expected, held, words, ids);
+	static u32 ids[REPAIR_POOL];
+	u32 n = repair_model_reported(&p->m, expected, held, words, ids);
 
 	compare_gone(p, rp_repair_reported(&p->r, expected, held, words, p->path), ids, n);
 }
@@ -111,7 +113,8 @@ void repair_pair_settle(struct repair_pair *p, u32 repaired)
 
 void repair_pair_find_lost(struct repair_pair *p, u32 horizon, const struct rp_repair_clock *clock)
 {
-	u32 ids[REPAIR_POOL], n = repair_model_find_lost(&p->m, horizon, clock, ids);
+	static u32 ids[REPAIR_POOL];
+	u32 n = repair_model_find_lost(&p->m, horizon, clock, ids);
 
 	compare_gone(p, rp_repair_find_lost(&p->r, horizon, clock, p->path), ids, n);
 }
@@ -123,7 +126,8 @@ static bool is_one_of(void *arg, u16 path)
 
 void repair_pair_path_failed(struct repair_pair *p, u32 failed)
 {
-	u32 ids[REPAIR_POOL], n = repair_model_path_failed(&p->m, failed, ids);
+	static u32 ids[REPAIR_POOL];
+	u32 n = repair_model_path_failed(&p->m, failed, ids);
 
 	compare_gone(p, rp_repair_path_failed(&p->r, is_one_of, &failed), ids, n);
 }
@@ -143,7 +147,8 @@ void repair_pair_resend(struct repair_pair *p, u32 n, u16 path)
 
 void repair_pair_clear(struct repair_pair *p)
 {
-	u32 ids[REPAIR_POOL], n = repair_model_clear(&p->m, ids);
+	static u32 ids[REPAIR_POOL];
+	u32 n = repair_model_clear(&p->m, ids);
 
 	compare_gone(p, rp_repair_clear(&p->r), ids, n);
 }

@@ -154,7 +154,7 @@ static void pass(struct world *t, u32 ms)
 		tick(t);
 }
 
-static bool capable(const struct world *t, u32 i)
+static bool is_capable(const struct world *t, u32 i)
 {
 	return t->host[i].h.state == ROCEPATH_PEER_CAPABLE;
 }
@@ -171,9 +171,9 @@ static void test_both_become_capable(void **state)
 	struct world *t = world_new();
 
 	/* nothing is believed before an answer came */
-	assert_false(capable(t, 0) || capable(t, 1));
+	assert_false(is_capable(t, 0) || is_capable(t, 1));
 	pass(t, INTERVAL + 10);
-	assert_true(capable(t, 0) && capable(t, 1));
+	assert_true(is_capable(t, 0) && is_capable(t, 1));
 	pass(t, 100 * INTERVAL);
 	assert_int_equal(t->host[0].came, 1);
 	assert_int_equal(t->host[1].came, 1);
@@ -198,13 +198,13 @@ static void test_bad_channel(void **state)
 	t->replay = 5;
 	for (i = 0; i < 1000; i++) {
 		pass(t, INTERVAL);
-		up += capable(t, 0) && capable(t, 1);
+		up += is_capable(t, 0) && is_capable(t, 1);
 	}
 	/* one who is lost comes again; who was not restarted, was not restarted */
 	assert_in_range(up, 900, 1000);
 	assert_int_equal(t->host[0].h.restarts + t->host[1].h.restarts, 0);
 	for (i = 0; i < 2; i++)
-		assert_int_equal(t->host[i].came, t->host[i].lost + capable(t, i));
+		assert_int_equal(t->host[i].came, t->host[i].lost + is_capable(t, i));
 	world_free(t);
 }
 
@@ -244,7 +244,7 @@ static void test_hellos_stop(void **state)
 		tick(t);
 	heard = t->host[0].h.heard_ns;
 	pass(t, RP_WIRE_HELLO_MISSES * INTERVAL - 2 * INTERVAL);
-	assert_true(capable(t, 0));
+	assert_true(is_capable(t, 0));
 	pass(t, 2 * INTERVAL + 5);
 	assert_int_equal(t->host[0].h.state, ROCEPATH_PEER_LOST);
 	assert_int_equal(t->host[0].lost, 1);
@@ -252,7 +252,7 @@ static void test_hellos_stop(void **state)
 		    heard + (RP_WIRE_HELLO_MISSES * INTERVAL + 5) * MS);
 	t->host[1].silent = false;
 	pass(t, INTERVAL + 10);
-	assert_true(capable(t, 0));
+	assert_true(is_capable(t, 0));
 	assert_int_equal(t->host[0].came, 2);
 	assert_int_equal(t->host[0].restarted, 0);
 	world_free(t);
@@ -469,7 +469,7 @@ static void test_restart(void **state)
 	assert_int_equal(t->host[0].restarted, 1);
 	assert_int_equal(t->host[0].h.restarts, 1);
 	assert_int_equal(t->host[0].lost, 0);
-	assert_true(capable(t, 0) && capable(t, 1));
+	assert_true(is_capable(t, 0) && is_capable(t, 1));
 	/* who restarted knows of no restart */
 	assert_int_equal(t->host[1].restarted, 0);
 	world_free(t);
@@ -486,7 +486,7 @@ static void test_forgotten_and_made_again(void **state)
 	replayed = t->host[0].replayed;
 	pass(t, 2 * INTERVAL);
 	assert_int_equal(t->host[0].replayed, replayed);
-	assert_true(capable(t, 0) && capable(t, 1));
+	assert_true(is_capable(t, 0) && is_capable(t, 1));
 	assert_int_equal(t->host[0].restarted, 0);
 	world_free(t);
 }
@@ -501,10 +501,10 @@ static void test_stops_reordering(void **state)
 	assert_int_equal(t->host[0].h.state, ROCEPATH_PEER_PLAIN);
 	assert_int_equal(t->host[0].gone, 1);
 	assert_int_equal(t->host[0].lost, 0);
-	assert_true(capable(t, 1));
+	assert_true(is_capable(t, 1));
 	t->host[1].reorders = true;
 	pass(t, INTERVAL + 10);
-	assert_true(capable(t, 0));
+	assert_true(is_capable(t, 0));
 	world_free(t);
 }
 
@@ -533,7 +533,7 @@ static void test_replays_move_nothing(void **state)
 	t->host[1].silent = true;
 	while (t->flying)
 		tick(t);
-	assert_true(capable(t, 0) && capable(t, 1));
+	assert_true(is_capable(t, 0) && is_capable(t, 1));
 	assert_true(t->recorded > 2000);
 	start = t->now;
 	for (i = 0; i < 2; i++)
@@ -627,7 +627,7 @@ static void test_hold_outlives_belief(void **state)
 
 			tick(t);
 			for (k = 0; k < 2; k++) {
-				if (capable(t, k))
+				if (is_capable(t, k))
 					require(t->host[!k].h.hold_until_ns > t->now,
 						"not held, though believed");
 			}
@@ -641,8 +641,8 @@ static void test_hold_outlives_belief(void **state)
 	t->loss = 0;
 	pass(t, 10 * INTERVAL);
 	assert_true(t->host[0].h.hold_until_ns == 0);
-	assert_true(capable(t, 0));
-	assert_false(capable(t, 1));
+	assert_true(is_capable(t, 0));
+	assert_false(is_capable(t, 1));
 	world_free(t);
 }
 

@@ -120,7 +120,7 @@ static void expect_lost(struct bench *b, u32 n, const u32 *want, u16 path)
 
 static void test_acknowledged(void **state)
 {
-	struct bench b;
+	static struct bench b;
 	u32 i;
 
 	start(&b);
@@ -150,7 +150,7 @@ static void test_acknowledged(void **state)
 /* A READ request has arrived when the first of its responses has. */
 static void test_spans(void **state)
 {
-	struct bench b;
+	static struct bench b;
 
 	start(&b);
 	put_span(&b, 100, 16, 0);
@@ -173,7 +173,7 @@ static void test_spans(void **state)
 
 static void test_report_takes_out(void **state)
 {
-	struct bench b;
+	static struct bench b;
 	u32 i;
 
 	start(&b);
@@ -203,7 +203,7 @@ static bool odd(void *arg, u16 path)
 /* A path keeps its order: what a later one on it overtook is lost. */
 static void test_lost_on_its_path(void **state)
 {
-	struct bench b;
+	static struct bench b;
 
 	start(&b);
 	put(&b, 0, 0);
@@ -243,7 +243,7 @@ static void test_lost_on_its_path(void **state)
 /* Ten packets on each of four paths are missing; those of path 0 are lost, the others late. */
 static void test_settle(void **state)
 {
-	struct bench b;
+	static struct bench b;
 	u32 i;
 
 	start(&b);
@@ -286,7 +286,7 @@ static void test_settle(void **state)
 /* The port of a path failed: what was on it says nothing of the path. */
 static void test_settle_failed(void **state)
 {
-	struct bench b;
+	static struct bench b;
 
 	start(&b);
 	put(&b, 0, 1);
@@ -303,7 +303,7 @@ static void test_settle_failed(void **state)
 /* Packets of a path may overtake each other by a little. */
 static void test_slack(void **state)
 {
-	struct bench b;
+	static struct bench b;
 
 	start(&b);
 	put(&b, 0, 0);
@@ -321,7 +321,7 @@ static void test_slack(void **state)
 /* Paths are of different length, but not by more than that. */
 static void test_spread(void **state)
 {
-	struct bench b;
+	static struct bench b;
 
 	start(&b);
 	put(&b, 0, 0);
@@ -339,7 +339,7 @@ static void test_spread(void **state)
 /* Nothing was sent behind it, but a report that should have it has it not. */
 static void test_round(void **state)
 {
-	struct bench b;
+	static struct bench b;
 
 	start(&b);
 	put_span(&b, 0, 1, 0);
@@ -363,7 +363,7 @@ static void test_round(void **state)
 /* Nothing comes behind it, so only time can tell; and longer each time. */
 static void test_tail(void **state)
 {
-	struct bench b;
+	static struct bench b;
 	u32 i;
 
 	start(&b);
@@ -395,7 +395,7 @@ static void test_tail(void **state)
 /* The oldest one waits already: the next one's time counts. */
 static void test_deadline_of_the_next(void **state)
 {
-	struct bench b;
+	static struct bench b;
 
 	start(&b);
 	put(&b, 0, 0);
@@ -409,7 +409,7 @@ static void test_deadline_of_the_next(void **state)
 /* Of what a report does not speak of, it says nothing: not even that others came. */
 static void test_horizon(void **state)
 {
-	struct bench b;
+	static struct bench b;
 	u32 held[2] = { 0x80000000, 0 };
 
 	assert_int_equal(rp_repair_horizon(0xffffff, 0), 0);
@@ -439,7 +439,7 @@ static void test_horizon(void **state)
 /* A port lost its carrier: all that was on it goes out again, and nobody waits. */
 static void test_path_failed(void **state)
 {
-	struct bench b;
+	static struct bench b;
 	u32 i;
 
 	start(&b);
@@ -465,7 +465,7 @@ static void test_path_failed(void **state)
 /* Lost, but an acknowledge was on its way: it does not wait any more. */
 static void test_arrives_while_it_waits(void **state)
 {
-	struct bench b;
+	static struct bench b;
 	u32 i;
 
 	start(&b);
@@ -483,7 +483,7 @@ static void test_arrives_while_it_waits(void **state)
 /* The QP goes back by itself: what it sends again is not repaired as well. */
 static void test_goes_back(void **state)
 {
-	struct bench b;
+	static struct bench b;
 	u32 i;
 
 	start(&b);
@@ -509,7 +509,7 @@ static void test_goes_back(void **state)
 
 static void test_caps(void **state)
 {
-	struct bench b;
+	static struct bench b;
 	u32 i;
 
 	start(&b);
@@ -548,7 +548,7 @@ static void test_caps(void **state)
 /* No two PSNs in it are so far apart that nobody knows which is the older one. */
 static void test_half_of_the_space(void **state)
 {
-	struct bench b;
+	static struct bench b;
 
 	start(&b);
 	put_span(&b, 0, 0x300000, 0);
@@ -566,7 +566,7 @@ static void test_half_of_the_space(void **state)
 
 static void test_clear(void **state)
 {
-	struct bench b;
+	static struct bench b;
 	u32 i;
 
 	start(&b);

@@ -80,8 +80,8 @@ static void test_format(void **state)
 
 static void test_round_trip(void **state)
 {
-	struct rp_report_path paths[100], p;
-	struct rp_report_flow flows[200], f;
+	static struct rp_report_path paths[100], p;
+	static struct rp_report_flow flows[200], f;
 	u32 round, i, n_paths, n_flows;
 	struct rp_report_writer w;
 	struct rp_report_reader r;
@@ -315,8 +315,9 @@ static void test_window(void **state)
 	for (round = 0; round < ROUNDS(2000); round++) {
 		u32 first = rnd_below(2) ? rnd() & RP_PSN_MASK : RP_PSN_MASK - rnd_below(50);
 		u32 n = rnd_below(ARRAY_SIZE(held)), reach = rnd_range(1, 6000), words = 0;
-		bool is_held[6001] = { false };
+		static bool is_held[6001];
 
+		memset(is_held, 0, sizeof(is_held));
 		memset(bucket, 0, sizeof(bucket));
 		rp_window_init_requests(&w, first, false);
 		rp_window_buckets(&w, bucket, ARRAY_SIZE(bucket));

@@ -111,7 +111,7 @@ static bool permute(u32 *a, u32 n)
 static u32 every_order(u32 n, u32 from, bool responses)
 {
 	u32 order[8], i, orders = 0;
-	struct bench b;
+	static struct bench b;
 
 	for (i = 0; i < n; i++)
 		order[i] = i;
@@ -143,7 +143,7 @@ static void test_every_order(void **state)
 
 static void test_verdicts(void **state)
 {
-	struct bench b;
+	static struct bench b;
 
 	start(&b, 100);
 	assert_int_equal(give(&b, 99), RP_WINDOW_PASS);
@@ -167,7 +167,7 @@ static void test_verdicts(void **state)
 /* C30: whatever PSN one packet carries, what follows is delivered as if it had not been there. */
 static void test_forged(void **state)
 {
-	struct bench b;
+	static struct bench b;
 	u32 step, i;
 
 	for (step = 0; step < 4096; step++) {
@@ -195,7 +195,7 @@ static void test_forged(void **state)
 
 static void test_gap_expires(void **state)
 {
-	struct bench b;
+	static struct bench b;
 	u64 deadline;
 
 	start(&b, 10);
@@ -223,7 +223,7 @@ static void test_gap_expires(void **state)
 /* A gap that closes and another behind it: the second has its own time. */
 static void test_gap_behind_gap(void **state)
 {
-	struct bench b;
+	static struct bench b;
 
 	start(&b, 10);
 	give(&b, 11);
@@ -254,7 +254,7 @@ static void late_by(struct bench *b, u64 ns)
 
 static void test_timeout_follows_lateness(void **state)
 {
-	struct bench b;
+	static struct bench b;
 	u32 before, i;
 
 	start(&b, 0xfffff0);
@@ -290,7 +290,7 @@ static void test_timeout_follows_lateness(void **state)
 /* Lateness that always outlives the timeout is never measured: strikes find it. */
 static void test_timeout_grows_by_strikes(void **state)
 {
-	struct bench b;
+	static struct bench b;
 	u32 i, was = 100, is;
 
 	start(&b, 0);
@@ -314,7 +314,7 @@ static void test_timeout_grows_by_strikes(void **state)
 
 static void test_caps(void **state)
 {
-	struct bench b;
+	static struct bench b;
 	u32 i;
 
 	start(&b, 0);
@@ -338,7 +338,7 @@ static void test_caps(void **state)
 
 static void test_hold_nothing(void **state)
 {
-	struct bench b;
+	static struct bench b;
 
 	start(&b, 5);
 	b.caps.packets = 0;
@@ -353,7 +353,7 @@ static void test_hold_nothing(void **state)
 
 static void test_no_buckets(void **state)
 {
-	struct bench b;
+	static struct bench b;
 
 	start(&b, 5);
 	assert_ptr_equal(rp_window_buckets(&b.w, NULL, 0), b.bucket);
@@ -369,7 +369,7 @@ static void test_no_buckets(void **state)
 static void test_buckets_change(void **state)
 {
 	struct rp_held *more[256] = { NULL }, *less[1] = { NULL };
-	struct bench b;
+	static struct bench b;
 	u32 i;
 
 	start(&b, 0);
@@ -391,7 +391,7 @@ static void test_buckets_change(void **state)
 /* READ requests: as far apart as they have responses, and none is out of reach for that. */
 static void test_reads(void **state)
 {
-	struct bench b;
+	static struct bench b;
 	u32 i;
 
 	start(&b, 0xffff00);
@@ -411,7 +411,7 @@ static void test_reads(void **state)
 /* A held packet whose PSN a READ turns out to use up comes out, late but not never. */
 static void test_span_over_held(void **state)
 {
-	struct bench b;
+	static struct bench b;
 
 	start(&b, 10);
 	give(&b, 12);
@@ -424,7 +424,7 @@ static void test_span_over_held(void **state)
 
 static void test_seek(void **state)
 {
-	struct bench b;
+	static struct bench b;
 
 	start(&b, 0xfffffe);
 	give(&b, 2);
@@ -464,7 +464,7 @@ static void test_seek(void **state)
 
 static void test_unreliable(void **state)
 {
-	struct bench b;
+	static struct bench b;
 
 	start(&b, 0);
 	rp_window_init_requests(&b.w, 0, true);
@@ -480,7 +480,7 @@ static void test_unreliable(void **state)
 
 static void test_responses(void **state)
 {
-	struct bench b;
+	static struct bench b;
 
 	start_responses(&b);
 	assert_int_equal(give(&b, 7), RP_WINDOW_PASS);
@@ -507,7 +507,7 @@ static void test_responses(void **state)
 /* The requester goes back to the middle of a READ, and asks again for what is behind it. */
 static void test_requester_goes_back(void **state)
 {
-	struct bench b;
+	static struct bench b;
 	u32 i;
 
 	start_responses(&b);
@@ -545,7 +545,7 @@ static void test_requester_goes_back(void **state)
 
 static void test_too_many_awaited(void **state)
 {
-	struct bench b;
+	static struct bench b;
 	u32 i;
 
 	start_responses(&b);

@@ -56,7 +56,7 @@ static enum rp_window_verdict give(struct bench *b, u32 psn, bool repair)
 
 static void test_closes_a_gap(void **state)
 {
-	struct bench b;
+	static struct bench b;
 
 	start(&b, 0xfffffe);
 	original(&b, 0xfffffe, DELIVER);
@@ -76,7 +76,7 @@ static void test_closes_a_gap(void **state)
 
 static void test_needless(void **state)
 {
-	struct bench b;
+	static struct bench b;
 
 	start(&b, 10);
 	original(&b, 10, DELIVER);
@@ -97,7 +97,7 @@ static void test_needless(void **state)
 /* A cap stands against it: it does not let go of what is held. */
 static void test_no_room(void **state)
 {
-	struct bench b;
+	static struct bench b;
 
 	start(&b, 0);
 	b.caps.bytes = 1500;
@@ -114,7 +114,7 @@ static void test_no_room(void **state)
 
 static void test_overtaken(void **state)
 {
-	struct bench b;
+	static struct bench b;
 
 	start(&b, 0);
 	original(&b, 1, HOLD);
@@ -141,7 +141,7 @@ static void test_overtaken(void **state)
 /* Later than any gap may live it is the QP that sends again. */
 static void test_overtaken_is_short(void **state)
 {
-	struct bench b;
+	static struct bench b;
 
 	start(&b, 0);
 	repair(&b, 0, DELIVER);
@@ -156,7 +156,7 @@ static void test_overtaken_is_short(void **state)
 /* The QP's timer goes back behind what was repaired: all gets through from the first one on. */
 static void test_qp_sends_again(void **state)
 {
-	struct bench b;
+	static struct bench b;
 	u32 i;
 
 	start(&b, 0);
@@ -172,7 +172,7 @@ static void test_qp_sends_again(void **state)
 /* So it does when the QP itself asked for it: a NAK, or it was not ready. */
 static void test_qp_asks_again(void **state)
 {
-	struct bench b;
+	static struct bench b;
 
 	start(&b, 0);
 	repair(&b, 0, DELIVER);
@@ -188,7 +188,7 @@ static void test_qp_asks_again(void **state)
 /* As many are remembered as there is room for; what is forgotten passes. */
 static void test_many(void **state)
 {
-	struct bench b;
+	static struct bench b;
 	u32 i;
 
 	start(&b, 0);
@@ -210,7 +210,7 @@ static void test_many(void **state)
 
 static void test_responses(void **state)
 {
-	struct bench b;
+	static struct bench b;
 
 	start_responses(&b, 100, 3);
 	original(&b, 101, HOLD);
@@ -237,7 +237,7 @@ static void test_responses(void **state)
 static void test_forged(void **state)
 {
 	static const u32 spans[] = { 0, 0x800000, 0xffffffff };
-	struct bench b;
+	static struct bench b;
 	u32 i;
 
 	start(&b, 0);
@@ -258,7 +258,7 @@ static s64 late(struct bench *b, u32 psn, bool repair)
 /* By how much the one sent right after it overtook it. */
 static void test_lateness(void **state)
 {
-	struct bench b;
+	static struct bench b;
 
 	start(&b, 0);
 	/* in order: not at all, and neither is the first one behind a gap */
@@ -293,7 +293,7 @@ static void test_lateness(void **state)
 static void test_lateness_of_a_longer_path(void **state)
 {
 	const u32 longer = 7;	/* spacings */
-	struct bench b;
+	static struct bench b;
 	u32 t, late_ones = 0;
 
 	start(&b, 0);

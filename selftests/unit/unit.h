@@ -3,6 +3,11 @@
 #ifndef ROCEPATH_UNIT_H
 #define ROCEPATH_UNIT_H
 
+#ifdef __KERNEL__
+#include "../kunit/unit.h"
+#include "random.h"
+#else
+
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -21,5 +26,7 @@
 	(rnd_seed(), cmocka_set_message_output(CM_OUTPUT_TAP), \
 	 _cmocka_run_group_tests(#tests, (tests) + (first), ARRAY_SIZE(tests) - (first), \
 				 NULL, NULL))
+
+#endif /* __KERNEL__ */
 
 #endif /* ROCEPATH_UNIT_H */

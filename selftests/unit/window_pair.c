@@ -70,7 +70,7 @@ static void compare_list(struct pair *p, struct rp_held *list, const u32 *ids, u
 
 void pair_release(struct pair *p, bool expired)
 {
-	u32 ids[MODEL_PACKETS];
+	static u32 ids[MODEL_PACKETS];
 	u32 n = model_release(p->m, expired, ids);
 
 	compare_list(p, rp_window_release(&p->w, expired), ids, n);
@@ -78,7 +78,7 @@ void pair_release(struct pair *p, bool expired)
 
 static void overflow(struct pair *p, struct rp_held *h, u32 id)
 {
-	u32 ids[MODEL_PACKETS];
+	static u32 ids[MODEL_PACKETS];
 	u32 n = model_overflow(p->m, h->psn, h->span, id, ids);
 
 	p->out[id] = true;

@@ -22,6 +22,11 @@ def module(kernel='6.12'):
     return _built('%s/rocepath.ko' % name, 'make module KERNEL=%s' % name)
 
 
+def kunit():
+    """rocepath_kunit.ko, the unit tests for the debug kernel."""
+    return _built('debug/kunit/rocepath_kunit.ko', 'make check-debug')
+
+
 def tool():
     """The command rocepath."""
     return _built('user/rocepath', 'make tool')
