@@ -5,7 +5,7 @@
 #   make check        all tests
 #   make check-debug  the tests in machines, on a kernel with KASAN and lockdep
 #   make measure      what paths that fail cost, whole: half an hour, figures in build/check/
-#   make bench        what rocepath costs, and how that grows; bench-native is that part of it
+#   make bench        what rocepath costs, and what collectives gain: bench-native and bench-sim
 #   make lint         checkpatch, sparse, shellcheck and the like
 #   make install      the tool, its man page and completion, the module's source for DKMS
 #
@@ -73,11 +73,14 @@ measure: setup tool
 	$(Q)$(MAKE) -C selftests OUTPUT=$(B)/selftests
 	$(Q)ROCEPATH_KERNEL=$(KERNEL) selftests/vm/test_paths.py --full
 
-bench: bench-native
+bench: bench-native bench-sim
 
 bench-native:
 	$(Q)scripts/setup bench
 	$(Q)$(MAKE) -C selftests/bench O=$(B)/bench BPF=$(B)/bpf
+
+bench-sim: setup
+	$(Q)$(MAKE) -C selftests/bench sim O=$(B)/bench
 
 lint: setup
 	$(Q)scripts/lint
@@ -92,4 +95,4 @@ install: tool
 clean:
 	$(Q)rm -rf build
 
-.PHONY: all setup bpf tool module check check-debug demo measure bench bench-native lint install clean
+.PHONY: all setup bpf tool module check check-debug demo measure bench bench-native bench-sim lint install clean
