@@ -49,7 +49,7 @@
 #define CALM 48
 /* so many floors are no noise: a queue that says that is believed at once */
 #define MUCH 3
-/* what falls by less of itself from look to look stays: where windows are small it is told in steps */
+/* what falls by less of itself from look to look stays: it is told in steps */
 #define STAYS 3
 /* and what is as old as that many reports is */
 #define LAG_MAX 4u

@@ -141,7 +141,7 @@ int main(void)
 		have = n;
 		measure_at(skel, "admitted", n);
 	}
-	for (have = 1, n = 1; n <= 65535; n *= step) {
+	for (have = 1, n = 1; n <= RP_QPS_MAX; n *= step) {
 		add_qps(skel, have, n);
 		have = n;
 		measure_at(skel, "census", n);
