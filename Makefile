@@ -5,7 +5,8 @@
 #   make check        all tests
 #   make check-debug  the tests in machines, on a kernel with KASAN and lockdep
 #   make measure      what paths that fail cost, whole: half an hour, figures in build/check/
-#   make bench        native benchmarks
+#   make bench        what rocepath costs, and what collectives gain: bench-native and bench-sim, docs/benchmarks.md
+#   make bench-compare OLD=a.json NEW=b.json    what became slower
 #   make lint         checkpatch, sparse, shellcheck and the like
 #   make install      the tool, its man page and completion, the module's source for DKMS
 #
@@ -78,8 +79,21 @@ measure: setup tool
 	$(Q)$(MAKE) -C selftests OUTPUT=$(B)/selftests
 	$(Q)ROCEPATH_KERNEL=$(KERNEL) selftests/vm/test_paths.py --full
 
-bench: setup
-	$(Q)$(MAKE) -C selftests/bench O=$(B)/bench
+bench: bench-native bench-sim
+	$(Q)selftests/bench/plot $(B)/bench
+	$(Q)selftests/bench/document $(B)/bench/bench.json > docs/benchmarks.md.new
+	$(Q)mv docs/benchmarks.md.new docs/benchmarks.md
+	@echo "  DOC     docs/benchmarks.md"
+
+bench-compare:
+	$(Q)selftests/bench/compare $(OLD) $(NEW)
+
+bench-native:
+	$(Q)scripts/setup bench
+	$(Q)$(MAKE) -C selftests/bench O=$(B)/bench BPF=$(B)/bpf
+
+bench-sim: setup
+	$(Q)$(MAKE) -C selftests/bench sim O=$(B)/bench
 
 lint: setup
 	$(Q)scripts/lint
@@ -94,4 +108,4 @@ install: tool
 clean:
 	$(Q)rm -rf build
 
-.PHONY: all setup bpf tool module check check-debug demo measure bench lint install clean
+.PHONY: all setup bpf tool module check check-debug demo measure bench bench-native bench-sim bench-compare lint install clean

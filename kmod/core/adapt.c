@@ -17,7 +17,7 @@
  * - What was sent before a change, or met the queue from before it, says nothing
  *   about it: a path is looked at again when something sent after that arrived.
  * - On slow links a few packets more or less are a long time: the less a queue
- *   says, the calmer (CALM).
+ *   says, the calmer (CALM), unless it is far more than that (MUCH).
  * - A queue that stays however much the share falls is one that holds the whole
  *   window: push twice as hard each time.
  * - When a link has just become slow its packets still come, at its rate now: the
@@ -47,6 +47,10 @@
 #define TIME_MAX_US 1000000u
 /* noise of one floor is averaged over so many */
 #define CALM 48
+/* so many floors are no noise: a queue that says that is believed at once */
+#define MUCH 3
+/* what falls by less of itself from look to look stays: it is told in steps */
+#define STAYS 3
 /* and what is as old as that many reports is */
 #define LAG_MAX 4u
 #define CALM_MAX 16u
@@ -274,7 +278,7 @@ static void steer(struct rp_pathset_entry *e, s32 error, s32 change, u32 marks, 
 	u32 lag = min(e->health.late_us, time_us) / max((u32)div_u64(v->interval_ns, 1000), 1u);
 	u32 calm = min(1 + CALM * v->floor_us / time_us + min(lag, LAG_MAX), CALM_MAX);
 	u32 more = marks > mean_marks + MARKS_MORE ? marks - mean_marks : 0;
-	bool stays = error > 4 * floor && change > -error / 8;
+	bool much = error > MUCH * floor, stays = much && change > -error / STAYS;
 	s32 turn = 0, pull;
 
 	if (change > floor || change < -floor)
@@ -282,7 +286,8 @@ static void steer(struct rp_pathset_entry *e, s32 error, s32 change, u32 marks, 
 	if (error > floor + mean / 8 || more) {
 		if (learn_base(e, stays && !more, v))
 			return;
-		pull = max(pull_of(error - floor, time_us, calm), (s32)more * (WHOLE / 256 / 8));
+		pull = pull_of(error - floor, time_us, much ? 1 : calm);
+		pull = max(pull, (s32)more * (WHOLE / 256 / 8));
 		fall(e, pull, turn, stays, v);
 	} else if (e->adapt.level < WHOLE && marks <= mean_marks + MARKS_SAME) {
 		rise(e, pull_of(-error, time_us, calm), turn, v);

@@ -1,35 +1,41 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * bench_bpf [XDP TC]: what the BPF programs cost per packet of 1 KB, by test run, beside
- * an empty program and the distribution's xdp-filter on a veth, in one run. One line of
- * JSON; fails when a ratio to xdp-filter is above its bar, and ends with 4 where it cannot
- * run.
+ * bench_bpf [XDP TC]: what the BPF programs cost per packet, by test run, beside an empty
+ * program and the distribution's xdp-filter on a veth, in one run. Without bars, a figure
+ * for each at each size; with bars, one line of JSON at 1 KB, and it fails when a ratio to
+ * xdp-filter is above its bar. Ends with 4 where it cannot run.
  *
  * The programs take turns, and of many short rounds the median counts. Each packet through
  * egress is classified, has its DSCP rewritten (there and back, by two rules) and is given
  * a departure.
  */
+/* SOURCES: selftests/bpf/programs.c selftests/unit/packet.c */
+/* LIBS: -lbpf */
 #include <arpa/inet.h>
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
 #include <net/if.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mount.h>
 #include <unistd.h>
 
+#include "measure.h"
 #include "packet.h"
 #include "programs.h"
 
 #define ROUNDS 201
 #define REPEAT 5000
-#define PAYLOAD 1024
+#define PAYLOAD 1024		/* that the bars are about */
 #define US 0xc0000201u
 #define PEER 0xc0000202u
 /* 1 us a packet: slower than all subjects in turn, so that each packet waits */
 #define RATE 1024000000ull
 #define VETH "rpbench0"
+#define SUBJECTS 6
 
 struct subject {
 	const char *name;
@@ -38,7 +44,9 @@ struct subject {
 	double median;
 };
 
-static u8 frame[2048];
+/* a test run of tc takes a page at most; the programs read headers only */
+static const u32 payloads[] = { 64, 1024, 3584 };
+static u8 frame[4096];
 static u32 frame_len;
 
 static void shell(const char *command)
@@ -51,10 +59,15 @@ static void shell(const char *command)
 	}
 }
 
-static void veth_remove(void)
+/* a network and a /sys/fs/bpf of our own: what xdp-filter leaves goes when we end */
+static void isolate(void)
 {
-	if (system("xdp-filter unload " VETH " >/dev/null 2>&1; ip link del " VETH " 2>/dev/null"))
-		return;
+	if (unshare(CLONE_NEWNET | CLONE_NEWNS) ||
+	    mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) ||
+	    mount("bpf", "/sys/fs/bpf", "bpf", 0, NULL)) {
+		fprintf(stderr, "bench_bpf: no namespaces of our own: %s\n", strerror(errno));
+		exit(4);
+	}
 }
 
 /* The real thing, loaded as its users do: libxdp's dispatcher and the program behind it. */
@@ -63,9 +76,7 @@ static int xdp_filter(void)
 	u32 id = 0;
 	int fd;
 
-	veth_remove();
 	shell("ip link add " VETH " type veth peer name rpbench1 && ip link set " VETH " up");
-	atexit(veth_remove);
 	shell("xdp-filter load -p allow " VETH " >/dev/null");
 	shell("xdp-filter ip 192.0.2.77 >/dev/null && xdp-filter port 9999 >/dev/null");
 	if (bpf_xdp_query_id(if_nametoindex(VETH), 0, &id) || !id) {
@@ -86,9 +97,9 @@ static int empty(enum bpf_prog_type type, int verdict)
 	return bpf_prog_load(type, "empty", "GPL", insns, 2, NULL);
 }
 
-static void make_frame(void)
+static void make_frame(u32 payload)
 {
-	struct packet p = { .opcode = 0x07, .qpn = 0x123, .len = PAYLOAD, .sport = 50000 };
+	struct packet p = { .opcode = 0x07, .qpn = 0x123, .len = payload, .sport = 50000 };
 
 	memset(frame, 2, 12);
 	put_unaligned_be16(0x0800, frame + 12);
@@ -139,7 +150,7 @@ static void make_policy(struct rocepath_bpf *skel, struct rp_policy *p)
 
 static double measure(const struct subject *s)
 {
-	static u8 out[4096];
+	static u8 out[sizeof(frame)];
 
 	LIBBPF_OPTS(bpf_test_run_opts, opts, .data_in = frame, .data_size_in = frame_len,
 		    .data_out = out, .data_size_out = sizeof(out), .repeat = REPEAT);
@@ -151,17 +162,82 @@ static double measure(const struct subject *s)
 	return opts.duration;
 }
 
-static int compare(const void *a, const void *b)
+static void measure_subjects(struct subject *subjects, u32 n, u32 rounds)
 {
-	const double *x = a, *y = b;
+	u32 i, k;
 
-	return (*x > *y) - (*x < *y);
+	for (i = 0; i < rounds; i++)
+		for (k = 0; k < n; k++)
+			subjects[k].ns[i] = measure(&subjects[k]);
+	for (k = 0; k < n; k++)
+		subjects[k].median = measure_median(subjects[k].ns, rounds);
 }
 
-int main(int argc, char **argv)
+/* what it claims to measure must have happened */
+static bool check_counters(struct rocepath_bpf *skel, u64 packets)
 {
-	struct rocepath_bpf *skel = programs_load(true);
-	struct subject subjects[] = {
+	struct rp_counter a = counter_sum(skel->maps.class_counters, 19);
+	struct rp_counter b = counter_sum(skel->maps.class_counters, 20);
+
+	if (event_count(skel, RP_EVENT_rx_roce) != packets || a.packets + b.packets != packets ||
+	    a.packets != b.packets) {
+		fprintf(stderr, "bench_bpf: not all packets were admitted and classified\n");
+		return false;
+	}
+	return true;
+}
+
+static double paced_part(struct rocepath_bpf *skel)
+{
+	struct rp_counter a = counter_sum(skel->maps.class_counters, 19);
+	struct rp_counter b = counter_sum(skel->maps.class_counters, 20);
+
+	return (double)(a.paced_packets + b.paced_packets) / (a.packets + b.packets);
+}
+
+static bool print_figures(struct rocepath_bpf *skel, struct subject *subjects, u32 n)
+{
+	u32 rounds = measure_quick() ? 3 : ROUNDS / 5, i, k;
+	char name[64];
+
+	for (i = 0; i < ARRAY_SIZE(payloads); i++) {
+		make_frame(payloads[i]);
+		measure_subjects(subjects, n, rounds);
+		for (k = 0; k < n; k++) {
+			snprintf(name, sizeof(name), "bpf/%s/%u", subjects[k].name, payloads[i]);
+			measure_print(name, "ns", subjects[k].median);
+		}
+	}
+	return check_counters(skel, (u64)i * rounds * REPEAT);
+}
+
+/* Return: false if a ratio is above its bar. */
+static bool print_ratios(struct rocepath_bpf *skel, struct subject *subjects, u32 n, double xdp_bar,
+			 double tc_bar)
+{
+	double filter, xdp, tc;
+	u32 k;
+
+	make_frame(PAYLOAD);
+	measure_subjects(subjects, n, ROUNDS);
+	printf("{\"bench\":\"bpf\",\"bytes\":%d", PAYLOAD);
+	for (k = 0; k < n; k++)
+		printf(",\"%s_ns\":%.0f", subjects[k].name, subjects[k].median);
+	filter = subjects[2].median;
+	xdp = subjects[3].median / filter;
+	tc = subjects[4].median / filter;
+	printf(",\"xdp_cost_ratio\":%.3f,\"tc_egress_cost_ratio\":%.3f,\"paced_part\":%.3f}\n", xdp,
+	       tc, paced_part(skel));
+	if (xdp > xdp_bar || tc > tc_bar) {
+		fprintf(stderr, "bench_bpf: above the bars, %.2f and %.2f\n", xdp_bar, tc_bar);
+		return false;
+	}
+	return check_counters(skel, (u64)ROUNDS * REPEAT);
+}
+
+static u32 load(struct rocepath_bpf *skel, struct subject *subjects)
+{
+	struct subject all[] = {
 		{ .name = "empty_xdp", .fd = empty(BPF_PROG_TYPE_XDP, 2) },
 		{ .name = "empty_tc", .fd = empty(BPF_PROG_TYPE_SCHED_CLS, 0) },
 		{ .name = "xdp_filter", .fd = xdp_filter() },
@@ -169,39 +245,25 @@ int main(int argc, char **argv)
 		{ .name = "egress", .fd = bpf_program__fd(skel->progs.egress) },
 		{ .name = "ingress", .fd = bpf_program__fd(skel->progs.ingress) },
 	};
-	double xdp_bar = argc > 2 ? atof(argv[1]) : 0, tc_bar = argc > 2 ? atof(argv[2]) : 0;
-	struct rp_counter a, b;
-	struct rp_policy *policy = calloc(1, sizeof(*policy));
-	double xdp, tc, filter;
-	u32 i, k;
 
-	make_frame();
-	make_policy(skel, policy);
-	for (i = 0; i < ROUNDS; i++)
-		for (k = 0; k < ARRAY_SIZE(subjects); k++)
-			subjects[k].ns[i] = measure(&subjects[k]);
-	printf("{\"bench\":\"bpf\",\"bytes\":%d", PAYLOAD);
-	for (k = 0; k < ARRAY_SIZE(subjects); k++) {
-		qsort(subjects[k].ns, ROUNDS, sizeof(double), compare);
-		subjects[k].median = subjects[k].ns[ROUNDS / 2];
-		printf(",\"%s_ns\":%.0f", subjects[k].name, subjects[k].median);
-	}
-	filter = subjects[2].median;
-	xdp = subjects[3].median / filter;
-	tc = subjects[4].median / filter;
-	a = counter_sum(skel->maps.class_counters, 19);
-	b = counter_sum(skel->maps.class_counters, 20);
-	printf(",\"xdp_cost_ratio\":%.3f,\"tc_egress_cost_ratio\":%.3f,\"paced_part\":%.3f}\n", xdp,
-	       tc, (double)(a.paced_packets + b.paced_packets) / (a.packets + b.packets));
-	/* what it claims to measure must have happened */
-	if (event_count(skel, RP_EVENT_rx_roce) != (u64)ROUNDS * REPEAT ||
-	    a.packets + b.packets != (u64)ROUNDS * REPEAT || a.packets != b.packets) {
-		fprintf(stderr, "bench_bpf: not all packets were admitted and classified\n");
-		return 1;
-	}
-	if (xdp_bar && (xdp > xdp_bar || tc > tc_bar)) {
-		fprintf(stderr, "bench_bpf: above the bars, %.2f and %.2f\n", xdp_bar, tc_bar);
-		return 1;
-	}
-	return 0;
+	memcpy(subjects, all, sizeof(all));
+	return ARRAY_SIZE(all);
+}
+
+int main(int argc, char **argv)
+{
+	static struct subject subjects[SUBJECTS];
+	static struct rp_policy policy;
+	struct rocepath_bpf *skel = programs_load(true);
+	u32 n;
+	bool ok;
+
+	isolate();
+	n = load(skel, subjects);
+	make_policy(skel, &policy);
+	if (argc > 2)
+		ok = print_ratios(skel, subjects, n, atof(argv[1]), atof(argv[2]));
+	else
+		ok = print_figures(skel, subjects, n);
+	return !ok;
 }

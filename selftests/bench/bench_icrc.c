@@ -8,13 +8,15 @@
  * The three take turns, and of many short rounds the median counts, so that a
  * busy machine does not decide.
  */
+/* SOURCES: selftests/unit/crc32.c kmod/core/icrc.c */
+/* LIBS: -lz */
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 #include <zlib.h>
 
 #include "crc32.h"
 #include "icrc.h"
+#include "measure.h"
 
 #define PACKET 4096
 #define PACKETS 64
@@ -25,64 +27,42 @@
 static struct rp_icrc_table table;
 static u8 packet[PACKETS][PACKET];
 static u16 change[PACKETS];
-static volatile u32 sink;
-
-static double now_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return t.tv_sec * 1e9 + t.tv_nsec;
-}
 
 /* Nanoseconds a packet, at the least flattering: each waits for the result of the one before. */
 static double time_delta(void)
 {
-	double start = now_ns();
+	double start = measure_now_ns();
 	u32 i, k, sum = 0;
 
 	for (k = 0; k < DELTAS; k++)
 		for (i = 0; i < PACKETS; i++)
 			sum = rp_icrc_delta(&table, change[i] ^ (u16)sum, 4 * (1024 + i % 8) + 2);
-	sink = sum;
-	return (now_ns() - start) / (DELTAS * PACKETS);
+	measure_sink = sum;
+	return (measure_now_ns() - start) / (DELTAS * PACKETS);
 }
 
 static double time_slice8(void)
 {
-	double start = now_ns();
+	double start = measure_now_ns();
 	u32 i, k, sum = 0;
 
 	for (k = 0; k < PASSES; k++)
 		for (i = 0; i < PACKETS; i++)
 			sum ^= crc32_slice8(~0u, packet[i], PACKET);
-	sink = sum;
-	return (now_ns() - start) / (PASSES * PACKETS);
+	measure_sink = sum;
+	return (measure_now_ns() - start) / (PASSES * PACKETS);
 }
 
 static double time_zlib(void)
 {
-	double start = now_ns();
+	double start = measure_now_ns();
 	u32 i, k, sum = 0;
 
 	for (k = 0; k < PASSES; k++)
 		for (i = 0; i < PACKETS; i++)
 			sum ^= crc32(0, packet[i], PACKET);
-	sink = sum;
-	return (now_ns() - start) / (PASSES * PACKETS);
-}
-
-static int compare(const void *a, const void *b)
-{
-	const double *x = a, *y = b;
-
-	return (*x > *y) - (*x < *y);
-}
-
-static double median(double *v)
-{
-	qsort(v, ROUNDS, sizeof(*v), compare);
-	return v[ROUNDS / 2];
+	measure_sink = sum;
+	return (measure_now_ns() - start) / (PASSES * PACKETS);
 }
 
 int main(int argc, char **argv)
@@ -107,9 +87,9 @@ int main(int argc, char **argv)
 		slice8[i] = time_slice8();
 		zlib[i] = time_zlib();
 	}
-	d = median(delta);
-	s = median(slice8);
-	z = median(zlib);
+	d = measure_median(delta, ROUNDS);
+	s = measure_median(slice8, ROUNDS);
+	z = measure_median(zlib, ROUNDS);
 	printf("{\"bench\":\"icrc\",\"bytes\":%d,\"delta_ns\":%.2f,", PACKET, d);
 	printf("\"slice8_ns\":%.0f,\"zlib_ns\":%.0f,\"ratio\":%.0f}\n", s, z, s / d);
 	if (s / d < least) {

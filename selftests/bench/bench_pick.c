@@ -8,11 +8,13 @@
  * All take turns, and of many short rounds the median counts, so that a busy
  * machine does not decide.
  */
+/* SOURCES: kmod/core/sched.c kmod/core/pathset.c kmod/core/adapt.c kmod/core/health.c */
+/* SOURCES: kmod/core/holddown.c */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
+#include "measure.h"
 #include "sched.h"
 
 #define BYTES 4096
@@ -26,15 +28,6 @@ static const char *const kind_names[KINDS] = { "alike", "weighted", "few" };
 static const u32 sizes[] = { 32, 1024 };
 
 static u8 from[COPIES][BYTES], to[COPIES][BYTES];
-static volatile u32 sink;
-
-static double now_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return t.tv_sec * 1e9 + t.tv_nsec;
-}
 
 static struct rp_pathset *paths(u32 n, enum kind kind)
 {
@@ -63,46 +56,33 @@ static double time_pick(const struct rp_sched_ops *ops, const struct rp_pathset 
 	u32 i, sum = 0;
 
 	rp_sched_start(&f, random());
-	start = now_ns();
+	start = measure_now_ns();
 	for (i = 0; i < PICKS; i++)
 		sum += ops->pick(s, &f, BYTES, i);
-	sink = sum;
-	return (now_ns() - start) / PICKS;
+	measure_sink = sum;
+	return (measure_now_ns() - start) / PICKS;
 }
 
 static double time_pin(const struct rp_pathset *s)
 {
-	double start = now_ns();
+	double start = measure_now_ns();
 	u32 i, sum = 0;
 
 	for (i = 0; i < PICKS; i++)
 		sum += rp_pathset_pin(s, (i ^ sum) * 0x9e3779b1u);
-	sink = sum;
-	return (now_ns() - start) / PICKS;
+	measure_sink = sum;
+	return (measure_now_ns() - start) / PICKS;
 }
 
 static double time_memcpy(void)
 {
-	double start = now_ns();
+	double start = measure_now_ns();
 	u32 i;
 
 	for (i = 0; i < COPIES; i++)
 		memcpy(to[i], from[i], BYTES);
-	sink = to[sink % COPIES][sink % BYTES];
-	return (now_ns() - start) / COPIES;
-}
-
-static int compare(const void *a, const void *b)
-{
-	const double *x = a, *y = b;
-
-	return (*x > *y) - (*x < *y);
-}
-
-static double median(double *v)
-{
-	qsort(v, ROUNDS, sizeof(*v), compare);
-	return v[ROUNDS / 2];
+	measure_sink = to[measure_sink % COPIES][measure_sink % BYTES];
+	return (measure_now_ns() - start) / COPIES;
 }
 
 int main(int argc, char **argv)
@@ -126,11 +106,12 @@ int main(int argc, char **argv)
 			}
 		}
 	}
-	memcpy_ns = median(copy);
+	memcpy_ns = measure_median(copy, ROUNDS);
 	printf("{\"bench\":\"pick\",\"memcpy_4096_ns\":%.0f", memcpy_ns);
 	for (n = 0; n < 2; n++) {
 		for (k = 0; k < KINDS; k++) {
-			double pick_ns = median(pick[n][k]), pin_ns = median(pin[n][k]);
+			double pick_ns = measure_median(pick[n][k], ROUNDS);
+			double pin_ns = measure_median(pin[n][k], ROUNDS);
 
 			printf(",\"%s_%u_ns\":%.1f", kind_names[k], sizes[n], pick_ns);
 			printf(",\"pin_%s_%u_ns\":%.1f", kind_names[k], sizes[n], pin_ns);
