@@ -6,6 +6,7 @@ Needs a kernel with fault injection, as `make check-debug` has. The topology is 
 """
 
 import collections
+import json
 
 from hosts import PORTS, V4, Stream, main
 from lab import ksft
@@ -17,27 +18,39 @@ SHARE = 5               # per cent of the module's allocations that fail under t
 # What the kernel says when memory is short is no complaint about us.
 SHORT = r'FAULT_INJECTION|page allocation failure|Call Trace|SLUB: Unable'
 
-# A command, what undoes it, and what must be the same as before when it failed.
-Step = collections.namedtuple('Step', 'do undo look')
-DEVICE = 'ip -j link show type rocepath; rocepath -j device show; rocepath -j key show'
-PORT = DEVICE + '; rocepath -j port show dev rpf | sed "s/\\"flaps\\": *[0-9]*//"'
+# A command, and what undoes it.
+Step = collections.namedtuple('Step', 'do undo')
 STEPS = (
-    Step('ip link add rpf type rocepath', 'ip link del rpf', DEVICE),
+    Step('ip link add rpf type rocepath', 'ip link del rpf'),
     Step('rocepath device set rpf scheduler adaptive evs 8 report-interval 20ms',
-         'rocepath device set rpf scheduler spray evs 16 report-interval 1ms', DEVICE),
-    Step('rocepath key set dev rpf id 1 secret-file %s' % '/tmp/key', 'rocepath key del dev rpf id 1', DEVICE),
-    Step('ip link set rpf up', 'ip link set rpf down', DEVICE),
-    Step('ip link set vf0 master rpf', 'ip link set vf0 nomaster', PORT),
-    Step('rocepath port set vf0 weight 7', 'rocepath port set vf0 weight 1', PORT),
-    Step('ip link set vf0 nomaster', 'ip link set vf0 master rpf', PORT),
-    Step('rocepath -j device show', '', DEVICE),
-    Step('rocepath -j port show', '', DEVICE),
-    Step('rocepath -j peer show', '', DEVICE),
-    Step('rocepath -j path show', '', DEVICE),
-    Step('rocepath -j flow show', '', DEVICE),
-    Step('ethtool -S rpf', '', DEVICE),
-    Step('ip link del rpf', 'ip link add rpf type rocepath; ip link set vf0 master rpf', DEVICE),
+         'rocepath device set rpf scheduler spray evs 16 report-interval 1ms'),
+    Step('rocepath key set dev rpf id 1 secret-file /tmp/key', 'rocepath key del dev rpf id 1'),
+    Step('ip link set rpf up', 'ip link set rpf down'),
+    Step('ip link set vf0 master rpf', 'ip link set vf0 nomaster'),
+    Step('rocepath port set vf0 weight 7', 'rocepath port set vf0 weight 1'),
+    Step('ip link set vf0 nomaster', 'ip link set vf0 master rpf'),
+    Step('rocepath -j device show', ''),
+    Step('rocepath -j port show', ''),
+    Step('rocepath -j peer show', ''),
+    Step('rocepath -j path show', ''),
+    Step('rocepath -j flow show', ''),
+    Step('ethtool -S rpf', ''),
+    Step('ip link del rpf', 'ip link add rpf type rocepath'),
 )
+LOOK = 'rocepath -j device show; rocepath -j port show; rocepath -j key show'
+# of devices, ports and keys: what nobody has set
+VOLATILE = ('ifindex', 'instance', 'stats', 'flaps', 'state', 'holddown_left_ms', 'share_permille', 'peers')
+
+
+def settings(text):
+    """What LOOK shows of the device and its port, but for what changes by itself."""
+    rows, at, decoder = [], 0, json.JSONDecoder()
+    while at < len(text):
+        found, end = decoder.raw_decode(text[at:])
+        rows += found
+        at += end + len(text[at + end:]) - len(text[at + end:].lstrip())
+    return [{name: value for name, value in row.items() if name not in VOLATILE} for row in rows
+            if 'rpf' in row.values() or row.get('name') == 'vf0']
 
 
 def quiet(m):
@@ -49,14 +62,14 @@ def quiet(m):
 
 def fail_nth(m, step, n, before, after):
     """The n-th allocation fails. Returns whether there was one, and whether the command did without."""
-    run = m.run('failnth %d /tmp/failed %s >/dev/null 2>/tmp/why; rc=$?; %s; exit $rc' % (n, step.do, step.look),
+    run = m.run('failnth %d /tmp/failed %s >/dev/null 2>/tmp/why; rc=$?; %s; exit $rc' % (n, step.do, LOOK),
                 check=False)
     call, _ = m.get('/tmp/failed').decode().split()
     what = '%s: allocation %d, in %s' % (step.do, n, call)
     ksft.true(run.rc < 124, '%s: ended by %d' % (what, run.rc))
     if run.rc:
         ksft.true(m.get('/tmp/why').strip(), what + ': no word of why it failed')
-    ksft.eq(run.out, before if run.rc else after, what)
+    ksft.eq(settings(run.out), before if run.rc else after, what)
     if not run.rc and step.undo:
         m.run(step.undo)
     return call != 'none', not run.rc
@@ -67,9 +80,11 @@ def commands(a, _b, _lab):
     quiet(a)
     a.run('ip link add vf0 type veth peer vf1; ip link set vf1 up')
     for step in STEPS:
-        before = a.run(step.look, check=False).out
+        if step.undo:
+            a.run('%s; %s' % (step.do, step.undo))
+        before = settings(a.run(LOOK).out)
         a.run(step.do)
-        after = a.run(step.look, check=False).out
+        after = settings(a.run(LOOK).out)
         if step.undo:
             a.run(step.undo)
         did = failed = 0
