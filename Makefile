@@ -6,6 +6,7 @@
 #   make check-debug  the tests in machines, on a kernel with KASAN and lockdep
 #   make measure      what paths that fail cost, whole: half an hour, figures in build/check/
 #   make bench        native benchmarks
+#   make fuzz         fuzzers, FUZZ_S=60 seconds each; how often each ran so far is in build/fuzz/executions.json
 #   make lint         checkpatch, sparse, shellcheck and the like
 #   make install      the tool, its man page and completion, the module's source for DKMS
 #
@@ -19,6 +20,7 @@ MAKEFLAGS += --no-builtin-rules --no-print-directory
 
 KERNEL ?= 6.12
 KERNELS := 6.12 6.1
+FUZZ_S ?= 60
 B := $(CURDIR)/build
 Q := $(if $(filter 1,$(V)),,@)
 VERSION := $(shell cat VERSION)
@@ -76,6 +78,9 @@ measure: setup tool
 bench: setup
 	$(Q)$(MAKE) -C selftests/bench O=$(B)/bench
 
+fuzz: setup
+	$(Q)$(MAKE) -C selftests/fuzz check O=$(B)/fuzz SECONDS=$(FUZZ_S)
+
 lint: setup
 	$(Q)scripts/lint
 
@@ -89,4 +94,4 @@ install: tool
 clean:
 	$(Q)rm -rf build
 
-.PHONY: all setup bpf tool module check check-debug demo measure bench lint install clean
+.PHONY: all setup bpf tool module check check-debug demo measure bench fuzz lint install clean
