@@ -7,6 +7,7 @@
 #   make measure      what paths that fail cost, whole: half an hour, figures in build/check/
 #   make bench        native benchmarks
 #   make fuzz         fuzzers, FUZZ_S=60 seconds each; how often each ran so far is in build/fuzz/executions.json
+#   make matrix       kernels from 6.1 to 7.x, gcc and clang, arm64, 32 bits, big endian: builds, unit tests, a table
 #   make lint         checkpatch, sparse, shellcheck and the like
 #   make install      the tool, its man page and completion, the module's source for DKMS
 #
@@ -81,6 +82,10 @@ bench: setup
 fuzz: setup
 	$(Q)$(MAKE) -C selftests/fuzz check O=$(B)/fuzz SECONDS=$(FUZZ_S)
 
+matrix: setup
+	$(Q)scripts/setup matrix
+	$(Q)scripts/matrix
+
 lint: setup
 	$(Q)scripts/lint
 
@@ -94,4 +99,4 @@ install: tool
 clean:
 	$(Q)rm -rf build
 
-.PHONY: all setup bpf tool module check check-debug demo measure bench fuzz lint install clean
+.PHONY: all setup bpf tool module check check-debug demo measure bench fuzz matrix lint install clean
