@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What the programs' parser is to say of a frame: what the module's says, and a walk over the headers. */
+/* What the programs' parser is to say of a frame: as the module's, and a walk over the headers. */
 #ifndef ROCEPATH_BPF_EXPECTED_H
 #define ROCEPATH_BPF_EXPECTED_H
 

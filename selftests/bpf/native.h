@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* The programs' parser, compiled for this machine, on a frame of which the first @linear bytes are in one piece. */
+/*
+ * The programs' parser, compiled for this machine, on a frame of which the first @linear bytes
+ * are in one piece.
+ */
 #ifndef ROCEPATH_BPF_NATIVE_H
 #define ROCEPATH_BPF_NATIVE_H
 

@@ -24,7 +24,8 @@ static void require(const struct life *l, bool right, const char *how)
 {
 	if (right)
 		return;
-	fprintf(stderr, "%s -> %s: ", state_names[l->before.state & 3], state_names[l->h.state & 3]);
+	fprintf(stderr, "%s -> %s: ", state_names[l->before.state & 3],
+		state_names[l->h.state & 3]);
 	crash(how);
 }
 
@@ -75,6 +76,12 @@ static u64 ago(struct input *in, const struct life *l)
 	return l->now - min((u64)word(in) << byte(in) % 16, l->now);
 }
 
+/* the probe that is under way, or any */
+static u64 answered(struct input *in, const struct life *l)
+{
+	return byte(in) & 1 ? ago(in, l) : l->h.probe_sent_ns;
+}
+
 static void poll(struct input *in, struct life *l)
 {
 	bool silent = byte(in) & 1, changed;
@@ -99,7 +106,7 @@ static void take_out(struct life *l)
 	require(l, l->h.state == ROCEPATH_PATH_DOWN && l->h.lossy, "not taken out");
 }
 
-static void probe(struct input *in, struct life *l)
+static void try_probe(struct input *in, struct life *l)
 {
 	if (!rp_health_probe_due(&l->h, byte(in) * MS, &l->knobs, l->now))
 		return;
@@ -130,11 +137,10 @@ static void step(struct input *in, struct life *l)
 		check_step(l, rp_health_carrier(&l->h, l->carrier, &l->knobs, l->now));
 		break;
 	case 4:
-		probe(in, l);
+		try_probe(in, l);
 		break;
 	case 5:
-		check_step(l, rp_health_answered(&l->h, byte(in) & 1 ? ago(in, l) : l->h.probe_sent_ns,
-						 &l->knobs, l->now));
+		check_step(l, rp_health_answered(&l->h, answered(in, l), &l->knobs, l->now));
 		break;
 	case 6:
 		take_out(l);

@@ -32,8 +32,10 @@ static void check_part(const u8 *l3, u32 avail, u32 len, const struct rp_roce *w
 	memcpy(part, l3, avail);
 	verdict = rp_roce_parse(part, avail, len, &r);
 	free(part);
-	check(verdict == of_whole || (verdict == RP_ROCE_SHORT && avail < len && avail < RP_ROCE_PULL),
-	      "core", "another verdict of a part");
+	if (verdict == RP_ROCE_SHORT)
+		check(avail < len && avail < RP_ROCE_PULL, "core", "wants more of a part");
+	else
+		check(verdict == of_whole, "core", "another verdict of a part");
 	check(verdict != RP_ROCE_OK || !memcmp(&r, whole, sizeof(r)), "core", "a part differs");
 }
 
@@ -86,7 +88,7 @@ static void check_program(const u8 *frame, u32 len, u32 linear, enum rp_verdict 
 int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 {
 	struct rp_roce r = { 0 };
-	u32 len = min(size, (size_t)FRAME_MAX) - 1, linear, l3;
+	u32 len = min_t(size_t, size, FRAME_MAX) - 1, linear, l3;
 	const u8 *frame = data + 1;
 	enum rp_verdict want;
 

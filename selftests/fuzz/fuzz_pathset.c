@@ -239,7 +239,7 @@ static void step(struct input *in, struct life *l)
 
 int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 {
-	struct input in = { data, min(size, (size_t)256) };
+	struct input in = { data, min_t(size_t, size, 256) };
 	struct life l = {
 		.knobs = {
 			.interval_ns = MS, .loss_ppm = byte(&in) * 64, .holddown_ms = byte(&in),

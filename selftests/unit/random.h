@@ -12,9 +12,11 @@
 
 #include <rocepath/types.h>
 
-/* Sanitised programs are slow: a tenth of the rounds must do. */
-#ifdef __SANITIZE_ADDRESS__
+/* Sanitised programs are slow: a tenth of the rounds must do. Emulated ones are slower. */
+#if defined(__SANITIZE_ADDRESS__)
 #define ROUNDS(n) ((n) / 10)
+#elif defined(ROCEPATH_EMULATED)
+#define ROUNDS(n) ((n) / 50)
 #else
 #define ROUNDS(n) (n)
 #endif

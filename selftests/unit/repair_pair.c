@@ -135,7 +135,8 @@ void repair_pair_resend(struct repair_pair *p, u32 n, u16 path)
 	while (n-- && (s = rp_repair_next(&p->r))) {
 		u32 i = repair_model_next(&p->m);
 
-		require(i < p->m.n && p->m.packet[i].id == (u32)(s - p->pool), "another one is next");
+		require(i < p->m.n && p->m.packet[i].id == (u32)(s - p->pool),
+			"another one is next");
 		rp_repair_resent(&p->r, s, path, p->now);
 		repair_model_resent(&p->m, path, p->now);
 	}
