@@ -8,7 +8,7 @@
 
 #include <linux/etherdevice.h>
 #include <linux/netdevice.h>
-#if __has_include(<net/netdev_lock.h>)	/* since 6.16, with netdev_lockdep_set_classes() */
+#ifdef RP_HAVE_NETDEV_LOCK	/* where netdev_lockdep_set_classes() moved */
 #include <net/netdev_lock.h>
 #endif
 
@@ -45,7 +45,7 @@ static inline void rp_netdev_no_addrconf(struct net_device *dev, bool on)
 #endif
 }
 
-/* dev_set_mac_address() has taken a sockaddr_storage since 6.16 */
+/* dev_set_mac_address() took a sockaddr before */
 static inline int rp_netdev_set_mac_address(struct net_device *dev, const void *address,
 					    struct netlink_ext_ack *extack)
 {
