@@ -12,11 +12,9 @@
 
 #include <rocepath/types.h>
 
-/* Sanitised programs are slow: a tenth of the rounds must do. Emulated ones are slower. */
-#if defined(__SANITIZE_ADDRESS__)
+/* Sanitised programs are slow, and emulated ones: a tenth of the rounds must do. */
+#if defined(__SANITIZE_ADDRESS__) || defined(ROCEPATH_EMULATED)
 #define ROUNDS(n) ((n) / 10)
-#elif defined(ROCEPATH_EMULATED)
-#define ROUNDS(n) ((n) / 50)
 #else
 #define ROUNDS(n) (n)
 #endif
