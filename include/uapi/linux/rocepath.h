@@ -211,7 +211,7 @@ enum rocepath_a_path {
 	ROCEPATH_A_PATH_STATE,			/* u32, enum rocepath_path_state */
 	ROCEPATH_A_PATH_SHARE,			/* u32, of sprayed packets, in 1/1000000 */
 	ROCEPATH_A_PATH_PAD,
-	ROCEPATH_A_PATH_PEER,			/* 16 bytes, IPv4 mapped; absent, as all below, where
+	ROCEPATH_A_PATH_PEER,			/* 16 bytes, IPv4 mapped; all below absent where
 						 * no peer reports, and a path is only its port's
 						 */
 	ROCEPATH_A_PATH_REASON,			/* u32, enum rocepath_path_reason */
