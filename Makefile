@@ -7,6 +7,8 @@
 #   make measure      what paths that fail cost, whole: half an hour, figures in build/check/
 #   make bench        what rocepath costs, and what collectives gain: bench-native and bench-sim, docs/benchmarks.md
 #   make bench-compare OLD=a.json NEW=b.json    what became slower
+#   make fuzz         fuzzers, FUZZ_S=60 seconds each; how often each ran so far is in build/fuzz/executions.json
+#   make matrix       kernels from 6.1 to 7.x, gcc and clang, arm64, 32 bits, big endian: builds, unit tests, a table
 #   make lint         checkpatch, sparse, shellcheck and the like
 #   make install      the tool, its man page and completion, the module's source for DKMS
 #
@@ -20,6 +22,7 @@ MAKEFLAGS += --no-builtin-rules --no-print-directory
 
 KERNEL ?= 6.12
 KERNELS := 6.12 6.1
+FUZZ_S ?= 60
 B := $(CURDIR)/build
 Q := $(if $(filter 1,$(V)),,@)
 VERSION := $(shell cat VERSION)
@@ -95,6 +98,13 @@ bench-native:
 bench-sim: setup
 	$(Q)$(MAKE) -C selftests/bench sim O=$(B)/bench
 
+fuzz: setup
+	$(Q)$(MAKE) -C selftests/fuzz check O=$(B)/fuzz SECONDS=$(FUZZ_S)
+
+matrix: setup
+	$(Q)scripts/setup matrix
+	$(Q)scripts/matrix
+
 lint: setup
 	$(Q)scripts/lint
 
@@ -108,4 +118,5 @@ install: tool
 clean:
 	$(Q)rm -rf build
 
-.PHONY: all setup bpf tool module check check-debug demo measure bench bench-native bench-sim bench-compare lint install clean
+.PHONY: all setup bpf tool module check check-debug demo measure bench bench-native bench-sim bench-compare \
+	fuzz matrix lint install clean

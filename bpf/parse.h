@@ -239,7 +239,8 @@ static __always_inline bool rp_has_reth(enum rp_kind kind, u8 opcode)
 		 operation == RP_OP_WRITE_ONLY_IMM));
 }
 
-static __always_inline u32 rp_parse_extended(const struct rp_frame *f, const struct rp_packet *p)
+/* Return: false: it is behind the linear part, which is all that is looked at */
+static __always_inline bool rp_parse_extended(const struct rp_frame *f, struct rp_packet *p)
 {
 	u32 offset = p->bth + RP_BTH_LEN, copy, *field;
 
@@ -248,11 +249,14 @@ static __always_inline u32 rp_parse_extended(const struct rp_frame *f, const str
 	else if (rp_has_reth(p->kind, p->opcode))
 		offset += 12;
 	else
-		return 0;
+		return true;
 	field = rp_frame_at(f, offset, sizeof(copy), &copy);
 	if (!field)
-		return 0;
-	return p->kind == RP_KIND_DATAGRAM ? bpf_ntohl(*field) & 0xffffff : bpf_ntohl(*field);
+		return !f->in_place || offset + sizeof(copy) > rp_frame_len(f);
+	p->extended = bpf_ntohl(*field);
+	if (p->kind == RP_KIND_DATAGRAM)
+		p->extended &= 0xffffff;
+	return true;
 }
 
 static __always_inline enum rp_verdict rp_parse_bth(const struct rp_frame *f, struct rp_packet *p,
@@ -280,7 +284,9 @@ static __always_inline enum rp_verdict rp_parse_bth(const struct rp_frame *f, st
 		if (RP_AETH_TYPE(p->syndrome) != RP_AETH_ACK)
 			p->kind = RP_KIND_NAK;
 	}
-	p->extended = want & RP_WANT_EXTENDED ? rp_parse_extended(f, p) : 0;
+	p->extended = 0;
+	if (want & RP_WANT_EXTENDED && !rp_parse_extended(f, p))
+		return RP_MALFORMED;
 	return RP_ROCE_FRAME;
 }
 

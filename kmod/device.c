@@ -228,7 +228,7 @@ static int device_ndo_set_mac_address(struct net_device *dev, void *p)
 	if (!is_valid_ether_addr(addr->sa_data))
 		return -EADDRNOTAVAIL;
 	list_for_each_entry(port, &rp->port_list, list) {
-		err = dev_set_mac_address(port->dev, addr, NULL);
+		err = rp_netdev_set_mac_address(port->dev, addr->sa_data, NULL);
 		if (err)
 			goto rollback;
 	}
@@ -236,13 +236,9 @@ static int device_ndo_set_mac_address(struct net_device *dev, void *p)
 	return 0;
 
 rollback:
-	list_for_each_entry_continue_reverse(port, &rp->port_list, list) {
-		struct sockaddr old = { .sa_family = dev->type };
-
-		ether_addr_copy(old.sa_data, dev->dev_addr);
-		if (dev_set_mac_address(port->dev, &old, NULL))
+	list_for_each_entry_continue_reverse(port, &rp->port_list, list)
+		if (rp_netdev_set_mac_address(port->dev, dev->dev_addr, NULL))
 			netdev_err(dev, "port %s keeps the new MAC address\n", port->dev->name);
-	}
 	return err;
 }
 

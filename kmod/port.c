@@ -344,12 +344,9 @@ static int port_free_index(const struct rp_device *rp)
 static int port_set_address(struct net_device *dev, const u8 *address,
 			    struct netlink_ext_ack *extack)
 {
-	struct sockaddr sa = { .sa_family = dev->type };
-
 	if (ether_addr_equal(dev->dev_addr, address))
 		return 0;
-	ether_addr_copy(sa.sa_data, address);
-	return dev_set_mac_address(dev, &sa, extack);
+	return rp_netdev_set_mac_address(dev, address, extack);
 }
 
 /*

@@ -127,7 +127,7 @@ extern const char *const rp_port_count_name[RP_PORT_COUNTS];
  * one kind and their bytes go together.
  */
 #define rp_stats_add(percpu, index, n) do {			\
-	typeof(*(percpu)) *__s = this_cpu_ptr(percpu);		\
+	__auto_type __s = this_cpu_ptr(percpu);			\
 								\
 	u64_stats_update_begin(&__s->syncp);			\
 	u64_stats_add(&__s->value[index], n);			\
@@ -135,7 +135,7 @@ extern const char *const rp_port_count_name[RP_PORT_COUNTS];
 } while (0)
 
 #define rp_stats_packet(percpu, packets, bytes, len) do {	\
-	typeof(*(percpu)) *__s = this_cpu_ptr(percpu);		\
+	__auto_type __s = this_cpu_ptr(percpu);			\
 								\
 	u64_stats_update_begin(&__s->syncp);			\
 	u64_stats_inc(&__s->value[packets]);			\

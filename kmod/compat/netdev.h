@@ -6,7 +6,11 @@
 #ifndef ROCEPATH_COMPAT_NETDEV_H
 #define ROCEPATH_COMPAT_NETDEV_H
 
+#include <linux/etherdevice.h>
 #include <linux/netdevice.h>
+#ifdef RP_HAVE_NETDEV_LOCK	/* where netdev_lockdep_set_classes() moved */
+#include <net/netdev_lock.h>
+#endif
 
 /* its transmit path needs no lock of the core's; a feature bit before 6.12 */
 static inline void rp_netdev_set_lltx(struct net_device *dev)
@@ -39,6 +43,22 @@ static inline void rp_netdev_no_addrconf(struct net_device *dev, bool on)
 	else
 		dev->priv_flags &= ~IFF_NO_ADDRCONF;
 #endif
+}
+
+/* dev_set_mac_address() took a sockaddr before */
+static inline int rp_netdev_set_mac_address(struct net_device *dev, const void *address,
+					    struct netlink_ext_ack *extack)
+{
+#ifdef RP_HAVE_SOCKADDR_STORAGE
+	struct sockaddr_storage to = { .ss_family = dev->type };
+
+	ether_addr_copy(to.__data, address);
+#else
+	struct sockaddr to = { .sa_family = dev->type };
+
+	ether_addr_copy(to.sa_data, address);
+#endif
+	return dev_set_mac_address(dev, &to, extack);
 }
 
 #endif /* ROCEPATH_COMPAT_NETDEV_H */

@@ -4,133 +4,29 @@
  * says "not RoCE" of UDP 4791 in fragments and behind extension headers, the programs'
  * says which; a walk over the headers without any limit knows.
  */
-/* SOURCES: kmod/core/roce.c selftests/unit/packet.c selftests/unit/vectors.c */
+/* SOURCES: kmod/core/roce.c selftests/bpf/expected.c */
+/* SOURCES: selftests/unit/packet.c selftests/unit/vectors.c */
 #include "unit.h"
 
 #include <bpf/bpf.h>
 #include <errno.h>
 
+#include "expected.h"
 #include "packet.h"
-#include "roce_packet.h"
 #include "parse.skel.h"
 #include "programs.h"
 #include "vectors.h"
-
-#define DEPTH 2
-#define EXTENSIONS 8
 
 static struct parse_bpf *skel;
 static u32 seen[RP_EXTENDED + 1];
 static bool frags_at_will;
 
-static u32 l3_of(const u8 *frame, u32 len, bool *ip)
-{
-	u32 at = 12, tags = 0;
-	u16 type;
-
-	*ip = false;
-	for (; at + 2 <= len; at += 4, tags++) {
-		type = get_unaligned_be16(frame + at);
-		if ((type != 0x8100 && type != 0x88a8) || tags == DEPTH) {
-			*ip = type == 0x0800 || type == 0x86dd;
-			break;
-		}
-	}
-	return at + 2;
-}
-
-static bool extends(u8 proto)
-{
-	return proto == 0 || proto == 43 || proto == 44 || proto == 51 || proto == 60 ||
-	       proto == 135 || proto == 139 || proto == 140;
-}
-
-static bool to_4791(const u8 *l3, u32 len, u32 at)
-{
-	return at + 8 <= len && get_unaligned_be16(l3 + at + 2) == RP_ROCE_PORT;
-}
-
-/* what the module's parser calls "not RoCE" */
-static u32 walk4(const u8 *l3, u32 len)
-{
-	u32 at = (l3[0] & 15) * 4;
-
-	if (len < 20 || at < 20 || l3[9] != 17 || (get_unaligned_be16(l3 + 6) & 0x1fff))
-		return RP_OTHER;
-	return (get_unaligned_be16(l3 + 6) & 0x2000) && to_4791(l3, len, at) ? RP_FRAGMENT :
-									       RP_OTHER;
-}
-
-static u32 walk6(const u8 *l3, u32 len)
-{
-	u32 at = 40, n = 0, size;
-	u8 proto;
-
-	if (len < 40 || !extends(l3[6]))
-		return RP_OTHER;
-	for (proto = l3[6]; extends(proto) && n < EXTENSIONS; n++) {
-		if (at + 4 > len)
-			return RP_OTHER;
-		if (proto == 44 && (get_unaligned_be16(l3 + at + 2) & 0xfff8))
-			return RP_OTHER;
-		if (proto == 44)
-			size = 8;
-		else if (proto == 51)
-			size = (l3[at + 1] + 2) * 4;
-		else
-			size = (l3[at + 1] + 1) * 8;
-		proto = l3[at];
-		at += size;
-	}
-	if (extends(proto))
-		return RP_EXTENDED;
-	return proto == 17 && to_4791(l3, len, at) ? RP_EXTENDED : RP_OTHER;
-}
-
-static u32 expected(const u8 *frame, u32 len, u32 *l3, struct rp_roce *r)
-{
-	bool ip;
-
-	*l3 = l3_of(frame, len, &ip);
-	if (!ip || *l3 >= len)
-		return RP_OTHER;
-	switch (rp_roce_parse(frame + *l3, len - *l3, len - *l3, r)) {
-	case RP_ROCE_OK:
-		return RP_ROCE_FRAME;
-	case RP_ROCE_MALFORMED:
-		return RP_MALFORMED;
-	case RP_ROCE_NOT:
-		if (frame[*l3] >> 4 == 4)
-			return walk4(frame + *l3, len - *l3);
-		return frame[*l3] >> 4 == 6 ? walk6(frame + *l3, len - *l3) : RP_OTHER;
-	default:
-		fail_msg("the module's parser wants more than there is");
-		return RP_OTHER;
-	}
-}
-
 static void same(const u8 *frame, u32 l3, const struct rp_roce *r, const char *where)
 {
-	const struct rp_packet *p = (const struct rp_packet *)&skel->bss->packet;
-	const u8 *ip = frame + l3;
-	u8 source[16] = { [10] = 0xff, 0xff };
-	u32 tos;
+	const char *differs = expected_packet((const struct rp_packet *)&skel->bss->packet, frame,
+					      l3, r);
 
-	if (r->ipv6)
-		memcpy(source, ip + 8, 16);
-	else
-		memcpy(source + 12, ip + 12, 4);
-	tos = r->ipv6 ? (get_unaligned_be16(ip) >> 4 & 0xff) : ip[1];
-	require(p->l3 == l3 && p->bth == l3 + r->bth && p->icrc == l3 + r->icrc, "%s: offsets",
-		where);
-	require(p->qpn == r->qpn && p->psn == r->psn && p->opcode == r->opcode, "%s: BTH", where);
-	require(p->kind == r->kind && p->syndrome == r->syndrome, "%s: kind %d, not %d", where,
-		p->kind, r->kind);
-	require(p->ipv6 == r->ipv6 && p->tos == tos, "%s: IP", where);
-	require(p->source_port == get_unaligned_be16(ip + r->udp), "%s: source port", where);
-	require(!memcmp(p->source.bytes, source, 16), "%s: source", where);
-	if (r->kind == RP_KIND_READ)
-		require(p->extended == r->dma_len, "%s: length", where);
+	require(!differs, "%s: %s", where, differs);
 }
 
 static void agree(const u8 *frame, u32 len)
@@ -142,7 +38,8 @@ static void agree(const u8 *frame, u32 len)
 
 	if (len < 14)
 		return;
-	want = expected(frame, len, &l3, &r);
+	want = expected_verdict(frame, len, &l3, &r);
+	require(want != EXPECTED_NOTHING, "the module's parser wants more than there is");
 	seen[want]++;
 	err = run_xdp(skel->progs.parse_xdp, frame, len, 0);
 	require(err == XDP_PASS, "XDP: %d, length %u", err, len);
@@ -223,7 +120,7 @@ static void each_straddle(void **state)
 				    .len = 4096 };
 
 		len = make(frame, &p, shape / 4);
-		want = expected(frame, len, &l3, &r);
+		want = expected_verdict(frame, len, &l3, &r);
 		for (linear = 14; linear < 150; linear++) {
 			err = run_xdp(skel->progs.parse_xdp, frame, len, linear);
 			if (err == -EINVAL && linear == 14 && !frags_at_will) {

@@ -14,10 +14,10 @@
 
 #include <rocepath/types.h>
 
-/* Sanitised programs are slow: a tenth of the rounds must do. */
+/* Sanitised programs are slow, and emulated ones: a tenth of the rounds must do. */
 #ifdef __KERNEL__
 /* kunit/unit.h has it */
-#elif defined(__SANITIZE_ADDRESS__)
+#elif defined(__SANITIZE_ADDRESS__) || defined(ROCEPATH_EMULATED)
 #define ROUNDS(n) ((n) / 10)
 #else
 #define ROUNDS(n) (n)

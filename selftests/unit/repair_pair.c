@@ -139,7 +139,8 @@ void repair_pair_resend(struct repair_pair *p, u32 n, u16 path)
 	while (n-- && (s = rp_repair_next(&p->r))) {
 		u32 i = repair_model_next(&p->m);
 
-		require(i < p->m.n && p->m.packet[i].id == s - p->pool, "another one is next");
+		require(i < p->m.n && p->m.packet[i].id == (u32)(s - p->pool),
+			"another one is next");
 		rp_repair_resent(&p->r, s, path, p->now);
 		repair_model_resent(&p->m, path, p->now);
 	}
@@ -176,7 +177,7 @@ void repair_pair_compare(const struct repair_pair *p)
 	for (s = p->r.oldest; s; before = s, s = s->next, i++) {
 		const struct repair_packet *want = &m->packet[i];
 
-		require(i < m->n && want->id == s - p->pool, "the order is another one");
+		require(i < m->n && want->id == (u32)(s - p->pool), "the order is another one");
 		require(s->prev == before, "the way back is another one");
 		require(s->psn == (want->at & RP_PSN_MASK), "a PSN changed");
 		require(s->lost == want->lost && s->tries == want->tries, "tries differ");

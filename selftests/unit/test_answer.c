@@ -55,7 +55,8 @@ static void test_naks(void **state)
 	rp_answers_sent(&a, 20);
 	require(hear(&a, RP_KIND_NAK, 8, false) == RP_ANSWER_NEWS, "wants 8");
 	require(hear(&a, RP_KIND_ACK, 6, false) == RP_ANSWER_STALE, "7 was acknowledged by it");
-	require(hear(&a, RP_KIND_NAK, 5, false) == RP_ANSWER_STRANGE, "an old one is the QP's to judge");
+	require(hear(&a, RP_KIND_NAK, 5, false) == RP_ANSWER_STRANGE,
+		"an old one is the QP's to judge");
 	require(hear(&a, RP_KIND_NAK, 8, false) == RP_ANSWER_NEWS, "the same again");
 }
 

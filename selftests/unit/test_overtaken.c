@@ -102,7 +102,7 @@ static void dead_link(void **state)
 
 		for (i = 0; i < CUTS; i++)
 			cut_once(s, &f);
-		print_message("# %s: found after %.2f intervals, %.2f at most; %llu false alarms in %llu\n",
+		print_message("# %s: after %.2f intervals, %.2f at most; %llu of %llu false\n",
 			      s->name, f.mean, f.most, (unsigned long long)f.suspicions,
 			      (unsigned long long)f.polls);
 		require(f.most <= bound(s), "%s: later than %.2f", s->name, bound(s));

@@ -36,8 +36,8 @@ enum rocepath_cmd {
 	ROCEPATH_CMD_CLASS_GET,		/* dump: classes with a scheduler of their own */
 	ROCEPATH_CMD_CLASS_SET,		/* an empty scheduler name: as the device */
 	ROCEPATH_CMD_EVENT,		/* multicast only */
-	ROCEPATH_CMD_PATH_SET,		/* the EVs of one port towards one peer; none: the usual ones */
-	ROCEPATH_CMD_PROBE,		/* send one, with a hop limit; what comes back is an event */
+	ROCEPATH_CMD_PATH_SET,		/* the EVs of a port towards a peer; none: the usual ones */
+	ROCEPATH_CMD_PROBE,		/* send one, with a hop limit; an answer is an event */
 
 	__ROCEPATH_CMD_MAX,
 	ROCEPATH_CMD_MAX = __ROCEPATH_CMD_MAX - 1
@@ -63,7 +63,7 @@ enum rocepath_peer_state {
 
 enum rocepath_path_state {
 	ROCEPATH_PATH_UP,
-	ROCEPATH_PATH_SUSPECT,		/* something was lost and nothing heard since: being probed */
+	ROCEPATH_PATH_SUSPECT,		/* something was lost, nothing heard since: being probed */
 	ROCEPATH_PATH_DOWN,
 	ROCEPATH_PATH_PROBATION,	/* being probed before it may carry data again */
 };
@@ -134,7 +134,7 @@ enum rocepath_a_device {
 	ROCEPATH_A_DEVICE_HELLO_INTERVAL_MS,	/* u32 */
 	ROCEPATH_A_DEVICE_HOLDDOWN_MS,		/* u32, first hold-down of a port that came back */
 	ROCEPATH_A_DEVICE_HOLDDOWN_MAX_MS,	/* u32, where damping ends */
-	ROCEPATH_A_DEVICE_MARK_MASK,		/* u32, where in skb->mark the class is; 0: nowhere */
+	ROCEPATH_A_DEVICE_MARK_MASK,		/* u32, of the class in skb->mark; 0: nowhere */
 	ROCEPATH_A_DEVICE_PORTS,		/* u32, read only, as all below */
 	ROCEPATH_A_DEVICE_PORTS_UP,		/* u32 */
 	ROCEPATH_A_DEVICE_PEERS,		/* u32 */
@@ -143,11 +143,11 @@ enum rocepath_a_device {
 	ROCEPATH_A_DEVICE_REORDERS,		/* u8: QPs are seen, so order can be restored */
 	ROCEPATH_A_DEVICE_INSTANCE,		/* u64 */
 	ROCEPATH_A_DEVICE_STATS,		/* nest of a_stats */
-	ROCEPATH_A_DEVICE_REPORT_INTERVAL_US,	/* u32, and of probes of doubtful paths; 100 to 1000000 */
+	ROCEPATH_A_DEVICE_REPORT_INTERVAL_US,	/* u32, and of probes in doubt; 100 to 1000000 */
 	ROCEPATH_A_DEVICE_REPAIR_DEPTH,		/* u32, packets kept for each flow; 0: no repair */
 	ROCEPATH_A_DEVICE_REPAIR_FLOW_BYTES,	/* u32 */
 	ROCEPATH_A_DEVICE_REPAIR_BYTES,		/* u32, for the device */
-	ROCEPATH_A_DEVICE_LOSS_PPM,		/* u32, a path that loses more is taken out; 0: never */
+	ROCEPATH_A_DEVICE_LOSS_PPM,		/* u32, what loses more is taken out; 0: never */
 	ROCEPATH_A_DEVICE_PROBE_INTERVAL_MS,	/* u32, of idle paths; 0: they are not probed */
 	ROCEPATH_A_DEVICE_PROBES_PER_SECOND,	/* u32, of the device, at most */
 	ROCEPATH_A_DEVICE_KEPT_BYTES,		/* u32, read only: for repair, now */
@@ -192,7 +192,7 @@ enum rocepath_a_peer {
 	ROCEPATH_A_PEER_RESTARTS,		/* u32 */
 	ROCEPATH_A_PEER_REPORTS,		/* u8: it reports what arrives */
 	ROCEPATH_A_PEER_REPORT_AGE_MS,		/* u64, since its last report; absent: none yet */
-	ROCEPATH_A_PEER_LATENCY_US,		/* u32, from sending to knowing of the arrival, smoothed */
+	ROCEPATH_A_PEER_LATENCY_US,		/* u32, from sending to knowing of it, smoothed */
 	ROCEPATH_A_PEER_PATHS,			/* u32 */
 	ROCEPATH_A_PEER_PATHS_USABLE,		/* u32 */
 
@@ -211,20 +211,20 @@ enum rocepath_a_path {
 	ROCEPATH_A_PATH_STATE,			/* u32, enum rocepath_path_state */
 	ROCEPATH_A_PATH_SHARE,			/* u32, of sprayed packets, in 1/1000000 */
 	ROCEPATH_A_PATH_PAD,
-	ROCEPATH_A_PATH_PEER,			/* 16 bytes, IPv4 mapped; this and all below: absent where
+	ROCEPATH_A_PATH_PEER,			/* 16 bytes, IPv4 mapped; all below absent where
 						 * no peer reports, and a path is only its port's
 						 */
 	ROCEPATH_A_PATH_REASON,			/* u32, enum rocepath_path_reason */
 	ROCEPATH_A_PATH_SINCE_MS,		/* u64, in this state for so long */
 	ROCEPATH_A_PATH_RTT_US,			/* u32, of probes; absent: not probed yet */
-	ROCEPATH_A_PATH_LATE_US,		/* u32, behind the fastest path, as the peer sees it */
+	ROCEPATH_A_PATH_LATE_US,		/* u32, behind the fastest, as the peer sees it */
 	ROCEPATH_A_PATH_LOSS_PPM,		/* u32, lately */
 	ROCEPATH_A_PATH_RECEIVED,		/* u32, packets, as the peer reported; wraps */
 	ROCEPATH_A_PATH_MARKED,			/* u32, of these with CE; wraps */
 	ROCEPATH_A_PATH_DELIVERED,		/* u64, data packets known delivered */
 	ROCEPATH_A_PATH_LOST,			/* u64, data packets known lost */
 	ROCEPATH_A_PATH_FAILS,			/* u32, times it went down */
-	ROCEPATH_A_PATH_EVS,			/* binary, a byte each, at most 256: for CMD_PATH_SET */
+	ROCEPATH_A_PATH_EVS,			/* binary, a byte each, for CMD_PATH_SET */
 	ROCEPATH_A_PATH_HOPS,			/* u8, hop limit, for CMD_PROBE */
 	ROCEPATH_A_PATH_COOKIE,			/* u32, for CMD_PROBE: comes back in the event */
 
@@ -291,7 +291,7 @@ enum rocepath_a_key {
 	ROCEPATH_A_KEY_DEVICE,			/* u32, ifindex */
 	ROCEPATH_A_KEY_ID,			/* u8 */
 	ROCEPATH_A_KEY_SECRET,			/* 16 bytes, set only */
-	ROCEPATH_A_KEY_ACTIVE,			/* u8: hellos are sent with it; the newest by default */
+	ROCEPATH_A_KEY_ACTIVE,			/* u8: hellos are sent with it */
 
 	__ROCEPATH_A_KEY_MAX,
 	ROCEPATH_A_KEY_MAX = __ROCEPATH_A_KEY_MAX - 1
@@ -319,8 +319,8 @@ enum rocepath_a_event {
 	ROCEPATH_A_EVENT_REASON,		/* string */
 	ROCEPATH_A_EVENT_TIME_NS,		/* u64, CLOCK_REALTIME */
 	ROCEPATH_A_EVENT_EV,			/* u32, of the path */
-	ROCEPATH_A_EVENT_TOOK_US,		/* u32, from the first packet unheard of to this event */
-	ROCEPATH_A_EVENT_HOP,			/* 16 bytes, IPv4 mapped: the router that answered, or the peer */
+	ROCEPATH_A_EVENT_TOOK_US,		/* u32, since the first packet unheard of */
+	ROCEPATH_A_EVENT_HOP,			/* 16 bytes, IPv4 mapped: who answered */
 	ROCEPATH_A_EVENT_HOPS,			/* u32, hop limit that the probe was sent with */
 	ROCEPATH_A_EVENT_COOKIE,		/* u32, of CMD_PROBE */
 	ROCEPATH_A_EVENT_RTT_US,		/* u32 */
