@@ -266,12 +266,13 @@ static void run_report_read(void *arg, u32 reports)
 			set->entry[index].received++;
 			set->entry[index].health.late_us = p.late_us;
 			rp_health_arrived(&set->entry[index].health, 1, now, now);
+			rp_pathset_reported(set, index, now);
 		}
 		while (rp_report_next_flow(&r, &f))
 			measure_sink = f.expected;
 		now += knobs.interval_ns;
 		rp_sched_feedback(set, &knobs, now);
-		rp_pathset_poll(set, false, now, &knobs, now, NULL, NULL);
+		rp_pathset_poll(set, false, &knobs, now, NULL, NULL);
 	}
 }
 

@@ -38,6 +38,7 @@ static struct rp_health_knobs knobs_of(const struct sim *sim, const struct sende
 {
 	return (struct rp_health_knobs){ .interval_ns = sim->is.interval_ns, .loss_ppm = 5000,
 					 .patience_ns = patience_us(sim, tx) * 1000ull,
+					 .spread_ns = 2000ull * tx->spread_us,
 					 .holddown_ms = 100, .holddown_max_ms = 60000 };
 }
 
@@ -304,6 +305,7 @@ static void tell_paths(struct sim *sim, struct sender *tx)
 			e->traced_ns = now;
 			oldest = min(oldest, p->delivered_sent_ns);
 			newest = max(newest, p->arrived_ns);
+			rp_pathset_reported(tx->set, i, p->arrived_ns);
 			changed |= rp_health_arrived(&e->health, p->delivered, p->delivered_sent_ns,
 						     now);
 		}
@@ -424,7 +426,7 @@ void sender_tick(struct sim *sim, u32 conn)
 		return;
 	knobs = knobs_of(sim, tx);
 	silent = sim_now_ns(sim) - tx->reported_ns > 2 * sim->is.interval_ns;
-	rp_pathset_poll(tx->set, silent, tx->arrived_ns, &knobs, sim_now_ns(sim), NULL, NULL);
+	rp_pathset_poll(tx->set, silent, &knobs, sim_now_ns(sim), NULL, NULL);
 	poll_repair(sim, conn);
 	for (i = 0; i < tx->set->n; i++)
 		probe(sim, conn, i);

@@ -143,7 +143,7 @@ def ports_come_and_go(a, b, _lab):
         quiet(m)
     stream = Stream(b, a, seconds=300, options='-n 4')
     for m in (a, b):
-        fail_in_module(m, 'failslab', 20)
+        fail_in_module(m, 'failslab', 2)
     refused = 0
     for _ in range(20):
         for port in PORTS:
