@@ -23,6 +23,13 @@ devices:
     scheduler: spray
     evs: 8
     gap-floor: 2ms
+    report-interval: 2ms
+    repair-depth: 512
+    repair-flow-bytes: 1MiB
+    repair-bytes: 32MiB
+    loss-threshold: 0.5%
+    probe-interval: never
+    probes-per-second: 100
     key: {id: 7, secret-file: /tmp/secret}
 classes:
   - {name: bulk, scheduler: flow}
@@ -63,6 +70,11 @@ def devices(m):
     row = show(m, 'device')[0]
     ksft.eq((row['name'], row['scheduler'], row['evs'], row['gap_floor_us'], row['mark_mask']),
             ('rp0', 'spray', 8, 2000, 0x3f00))
+    ksft.eq((row['report_interval_us'], row['repair_depth'], row['repair_flow_bytes'], row['repair_bytes'],
+             row['loss_threshold_ppm'], row['probe_interval_ms'], row['probes_per_second']),
+            (2000, 512, 1 << 20, 32 << 20, 5000, 0, 100))
+    for words in ('show', 'show --effective'):
+        ksft.eq(m.run('rocepath %s | rocepath diff -' % words).out, '')
     ksft.eq({p['name']: p['weight'] for p in show(m, 'port')}, {'p0': 1, 'p1': 3})
     ksft.eq([(k['id'], k['active']) for k in show(m, 'key', 'rp0')], [(7, True)])
     ksft.isin('10.0.0.1/24', m.run('ip addr show rp0').out)
