@@ -52,9 +52,11 @@ def wire(m, number):
 
 
 def attached(m, device):
-    """What of ours is attached to a netdevice: (hook, program)."""
-    return {(row['hook'], row['name']) for row in m.json('rocepath -j status')
-            if row['netdevice'] == device and row['by'] == 'rocepath'}
+    """What of ours is attached to a netdevice, once: (hook, program), TCX being tc."""
+    found = [(row['hook'].replace('tcx', 'tc'), row['name']) for row in m.json('rocepath -j status')
+             if row['netdevice'] == device and row['by'] == 'rocepath']
+    ksft.eq(len(found), len(set(found)), found)
+    return set(found)
 
 
 def admits(found):
@@ -129,7 +131,8 @@ def late(m):
     m.poll(lambda: 'rp0' in [d['name'] for d in show(m, 'device')] and attached(m, 'p1'), why='it is applied')
     out = m.run('''ip link add p2 type veth peer name l2 netns far; ip -n far link set l2 up
         begun=$(cut -d" " -f1 /proc/uptime)
-        until tc filter show dev p2 egress 2>/dev/null | grep -q port_egress; do sleep 0.05; done
+        pin=/sys/fs/bpf/rocepath/links/port_egress-$(cat /sys/class/net/p2/ifindex)
+        until [ -e $pin ] || tc filter show dev p2 egress 2>/dev/null | grep -q port_egress; do sleep 0.05; done
         echo $begun $(cut -d" " -f1 /proc/uptime)''').out.split()
     took = float(out[1]) - float(out[0])
     ksft.say('a port that was added has the policy after %.2f s' % took)
