@@ -94,9 +94,9 @@ static const struct rp_qdisc *clsact_of(const struct rp_qdiscs *qdiscs, int ifin
 /* it is written down first: who is killed in between leaves a clsact that will be removed */
 static int make_clsact(struct attaching *a)
 {
-	const struct rp_hook *hook = a->hook;
-	LIBBPF_OPTS(bpf_tc_hook, tc, .ifindex = hook->ifindex,
+	LIBBPF_OPTS(bpf_tc_hook, tc, .ifindex = a->hook->ifindex,
 		    .attach_point = BPF_TC_INGRESS | BPF_TC_EGRESS);
+	const struct rp_hook *hook = a->hook;
 	const struct rp_qdisc *there = clsact_of(a->qdiscs, hook->ifindex);
 	int err;
 
@@ -159,18 +159,17 @@ static bool is_taken(const struct rp_filters *filters, bool egress, uint32_t pri
 
 static int attach_filter(struct attaching *a, enum rp_program program)
 {
-	bool egress = places[program].egress;
-	uint32_t priority = places[program].priority;
-	int ifindex = a->hook->ifindex, err;
-	LIBBPF_OPTS(bpf_tc_hook, tc, .ifindex = ifindex,
-		    .attach_point = egress ? BPF_TC_EGRESS : BPF_TC_INGRESS);
+	LIBBPF_OPTS(bpf_tc_hook, tc, .ifindex = a->hook->ifindex,
+		    .attach_point = places[program].egress ? BPF_TC_EGRESS : BPF_TC_INGRESS);
 	LIBBPF_OPTS(bpf_tc_opts, opts, .handle = HANDLE, .prog_fd = a->programs->fd[program]);
+	uint32_t priority = places[program].priority;
+	bool egress = places[program].egress;
 	struct rp_filters filters = { 0 };
 	const struct rp_filter *there;
+	int err = make_clsact(a);
 
-	err = make_clsact(a);
 	if (!err)
-		err = rp_filters_read(a->rtnl, ifindex, &filters, a->error);
+		err = rp_filters_read(a->rtnl, a->hook->ifindex, &filters, a->error);
 	if (err)
 		return err;
 	there = find_filter(&filters, egress, program);
@@ -190,15 +189,14 @@ static int attach_filter(struct attaching *a, enum rp_program program)
 
 static void detach_filter(struct rp_rtnl *rtnl, int ifindex, enum rp_program program)
 {
-	bool egress = places[program].egress;
 	LIBBPF_OPTS(bpf_tc_hook, tc, .ifindex = ifindex,
-		    .attach_point = egress ? BPF_TC_EGRESS : BPF_TC_INGRESS);
+		    .attach_point = places[program].egress ? BPF_TC_EGRESS : BPF_TC_INGRESS);
 	LIBBPF_OPTS(bpf_tc_opts, opts, .handle = HANDLE);
 	struct rp_filters filters = { 0 };
 	const struct rp_filter *there;
 
 	if (!rp_filters_read(rtnl, ifindex, &filters, NULL)) {
-		there = find_filter(&filters, egress, program);
+		there = find_filter(&filters, places[program].egress, program);
 		if (there) {
 			opts.priority = there->priority;
 			bpf_tc_detach(&tc, &opts);
