@@ -172,7 +172,7 @@ def filters(device):
 def ours(device):
     """Those of rocepath, of which there must be no two alike."""
     found = [f for f in filters(device) + tcx(device)
-             if f[1] in ('ingress', 'egress', 'admit_ingress', 'port_egress')]
+             if f[1] in ('ingress', 'egress', 'admit_ingress', 'port_egress', 'lose')]
     equal(len(found), len(set(found)), 'twice the same: %s' % found)
     return set(found)
 

@@ -133,9 +133,10 @@ def late(m):
         begun=$(cut -d" " -f1 /proc/uptime)
         pin=/sys/fs/bpf/rocepath/links/port_egress-$(cat /sys/class/net/p2/ifindex)
         until [ -e $pin ] || tc filter show dev p2 egress 2>/dev/null | grep -q port_egress; do sleep 0.05; done
+        until tc qdisc show dev p2 | grep -q 'qdisc fq'; do sleep 0.05; done
         echo $begun $(cut -d" " -f1 /proc/uptime)''').out.split()
     took = float(out[1]) - float(out[0])
-    ksft.say('a port that was added has the policy after %.2f s' % took)
+    ksft.say('a port that was added has the policy, and fq, after %.2f s' % took)
     ksft.eq(port(m, 'p2')['weight'], 1)
     ksft.le(took, 1)
     m.run('ip link del rp0; ip link del p2')

@@ -158,3 +158,32 @@ void rp_detach(enum rp_program program, int ifindex)
 	close(link);
 	unlink(path);
 }
+
+/**
+ * rp_hold() - have RoCE that leaves by a netdevice lost, and not refused, for a moment
+ * @programs: the programs
+ * @ifindex: the netdevice
+ *
+ * The link is not pinned: it ends with whoever is killed. Packets that had passed the hook
+ * are in the queue when this returns.
+ *
+ * Return: for rp_release(); negative where the kernel has no TCX, nor a need for it.
+ */
+int rp_hold(const struct rp_programs *programs, int ifindex)
+{
+	LIBBPF_OPTS(bpf_link_create_opts, opts, .flags = BEFORE_ALL);
+
+	if (programs->fd[RP_PROGRAM_LOSE] < 0)
+		return -ENOENT;
+	return bpf_link_create(programs->fd[RP_PROGRAM_LOSE], ifindex, RP_TCX_EGRESS, &opts);
+}
+
+/**
+ * rp_release() - let RoCE pass again
+ * @held: what rp_hold() returned
+ */
+void rp_release(int held)
+{
+	if (held >= 0)
+		close(held);
+}
