@@ -378,38 +378,46 @@ def qp_bytes(a):
     return {row['qpn']: row['bytes'] for row in rows(a, 'qp') if row['comm'] == 'ib_write_bw' and row['bytes']}
 
 
+def arrived(b):
+    """Bytes that the bottleneck has carried to b."""
+    return int(b.get('/sys/class/net/h0/statistics/rx_bytes'))
+
+
 def congested(a, b, qps, mbit, on):
-    """One run through the bottleneck: (Jain index, utilisation, drops, largest queue)."""
+    """One run through the bottleneck: (Jain index, Mbit/s that it carried, drops, largest queue)."""
     bottleneck(b, mbit, RED % (RED_MAX, mbit), limit='1mb')
     for m in (a, b):
         apply(m, DCQCN % ('on' if on else 'off'))
-    run = start_perf(b, a, addr=B, seconds=60, qps=qps, size=MESSAGE, mtu=1024, ack_timeout=20,
+    run = start_perf(b, a, addr=B, seconds=80, qps=qps, size=MESSAGE, mtu=1024, ack_timeout=20,
                      extra='-t %d -Q 1' % DEPTH, check=False)
     a.poll(lambda: len(qp_bytes(a)) == qps, timeout=30, why='%d QPs send' % qps)
-    a.run('sleep 10')
-    before, t0 = qp_bytes(a), float(a.run('cut -d" " -f1 /proc/uptime').out)
-    drops0, largest = red(b)[0], 0
-    for _ in range(20):
+    a.run('sleep 15')
+    before, drops0, largest = qp_bytes(a), red(b)[0], 0
+    bytes0, t0 = arrived(b), float(b.run('cut -d" " -f1 /proc/uptime').out)
+    for _ in range(25):
         largest = max(largest, red(b)[2])
         a.run('sleep 1')
-    after, t1 = qp_bytes(a), float(a.run('cut -d" " -f1 /proc/uptime').out)
-    drops, marks, _ = red(b)
-    rates = [(after[qpn] - before[qpn]) / (t1 - t0) for qpn in before]
+    carried = (arrived(b) - bytes0) * 8e-6 / (float(b.run('cut -d" " -f1 /proc/uptime').out) - t0)
+    after, (drops, marks, _) = qp_bytes(a), red(b)
+    shares = [after[qpn] - before[qpn] for qpn in before]
     state = [(row['rate_bytes_per_s'] * 8 // 1000, row['why'], row['cnps'])
              for row in rows(a, 'qp') if row['comm'] == 'ib_write_bw'][:3]
     for m in (a, b):
         m.run('killall ib_write_bw', check=False)
     run.wait(timeout=90)
     bottleneck(b, 0)
-    jain = sum(rates) ** 2 / (len(rates) * sum(r * r for r in rates)) if any(rates) else 0
-    used = sum(rates) * 8 / (mbit * 1e6)
-    ksft.say('%d QPs, dcqcn %s: Jain %.3f, utilisation %.2f, %d drops, %d marks, queue %d bytes; CNPs sent %d; %s' % (
-        qps, 'on' if on else 'off', jain, used, drops - drops0, marks, largest, dropped(b, 'cnp_sent'), state))
-    return jain, used, drops - drops0, largest
+    jain = sum(shares) ** 2 / (len(shares) * sum(n * n for n in shares)) if any(shares) else 0
+    ksft.say('%d QPs, dcqcn %s: Jain %.3f, %.2f of %g Mbit/s, %d drops, %d marks, queue %d bytes; CNPs sent %d; %s' % (
+        qps, 'on' if on else 'off', jain, carried, mbit, drops - drops0, marks, largest, dropped(b, 'cnp_sent'), state))
+    return jain, carried, drops - drops0, largest
 
 
 def dcqcn(a, b):
-    """Through a bottleneck with RED and ECN QPs share fairly, use it, and lose nothing."""
+    """Through a bottleneck with RED and ECN QPs share fairly, use it, and lose nothing.
+
+    What there is to use is what it carries in the same run when its queue is never empty: emulated, that is less than
+    its rate.
+    """
     mbit = NARROW
     results = {}
     for qps in (2, 8):
@@ -418,11 +426,11 @@ def dcqcn(a, b):
     clean(a, b)
     for qps, (jain, _, _, _) in results.items():
         figure('dcqcn_jain_%d' % qps, jain)
-    figure('dcqcn_utilisation', min(used for _, used, _, _ in results.values()))
+    figure('dcqcn_utilisation', min(carried for _, carried, _, _ in results.values()) / mbit)
     figure('dcqcn_off_drops', off[2])
-    for qps, (jain, used, drops, largest) in results.items():
+    for qps, (jain, carried, drops, largest) in results.items():
         ksft.ge(jain, 0.95, '%d QPs' % qps)
-        ksft.ge(used, 0.9, '%d QPs' % qps)
+        ksft.ge(carried / off[1], 0.9, '%d QPs' % qps)
         ksft.eq(drops, 0, '%d QPs' % qps)
         ksft.le(largest, RED_MAX, '%d QPs' % qps)
     ksft.ge(off[2], 1, 'without it something is lost')
