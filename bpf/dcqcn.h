@@ -6,7 +6,7 @@
  *   CNP                     target = rate, rate cut by alpha/2, alpha up, stages 0
  *   every dce_tcp_rtt       without a CNP alpha decays
  *   every rpg_time_reset    time stage + 1, increase
- *   every rpg_byte_reset    byte stage + 1, increase
+ *   every rpg_byte_reset    byte stage + 1, increase; 0: never
  *
  *   increase: while both stages are below rpg_threshold fast recovery, half of the way
  *   to the target; when both are above it hyper increase, the target rises by
@@ -151,7 +151,7 @@ rp_inline void rp_dcqcn_advance(struct rp_dcqcn *d, const struct rp_dcqcn_params
  */
 rp_inline void rp_dcqcn_sent(struct rp_dcqcn *d, const struct rp_dcqcn_params *p, u32 bytes)
 {
-	if (d->why == RP_DCQCN_UNLIMITED)
+	if (d->why == RP_DCQCN_UNLIMITED || !p->rpg_byte_reset_bytes)
 		return;
 	d->bytes += bytes;
 	/* a packet counts once, even where it is longer than the interval */

@@ -30,6 +30,7 @@
 #include <bpf/bpf_core_read.h>
 
 #define SOCK_DGRAM 2
+#define NOWHERE 0x7fffffff	/* no netdevice has that number */
 
 /* inode of the network namespace whose sockets may send; 0: any */
 const volatile u32 netns_inum;
@@ -542,6 +543,19 @@ int port_egress(struct __sk_buff *skb)
 		return TC_ACT_UNSPEC;
 	sender = egress_judge_sender(skb);
 	return sender == RP_EVENTS ? TC_ACT_UNSPEC : egress_refuse(policy, sender);
+}
+
+/*
+ * While a qdisc is replaced, and netdevices refuse what they are given: rdma_rxe ends a QP
+ * whose packet is refused, and sends again what is lost. So RoCE is sent to a netdevice that
+ * there is not.
+ */
+SEC("tc")
+int lose(struct __sk_buff *skb)
+{
+	struct rp_packet p = {};
+
+	return rp_parse_skb(skb, &p) == RP_ROCE_FRAME ? bpf_redirect(NOWHERE, 0) : TC_ACT_UNSPEC;
 }
 
 char LICENSE[] SEC("license") = "GPL";

@@ -4,7 +4,7 @@
  *
  *   data with CE   a CNP to its sender, at most one for each QP per interval
  *   CNP            for a known QP of that peer, not too soon: its rate machine; taken away,
- *                  for soft-RoCE does not know it
+ *                  for soft-RoCE does not know it (dropped: TCX takes nothing away otherwise)
  *   data           counted for the patterns of the job
  *
  * A CNP is made of a clone of the marked packet: the packet itself goes on. Ethernet
@@ -127,7 +127,7 @@ static __always_inline int ingress_cnp(const struct rp_packet *p)
 		tx = bpf_map_lookup_elem(&qp_tx, &key);
 	}
 	rp_event(tx ? ingress_cnp_for(tx, bpf_ktime_get_ns()) : RP_EVENT_cnp_unknown_qp);
-	return TC_ACT_STOLEN;
+	return TC_ACT_SHOT;
 }
 
 SEC("tc")

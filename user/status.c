@@ -9,6 +9,7 @@
 #include <linux/if_link.h>
 
 #include "commands.h"
+#include "policy/attach.h"
 #include "policy/hooks.h"
 #include "rows.h"
 #include "rtnl.h"
@@ -77,6 +78,21 @@ static void print_filters(struct printer *p, struct rp_rtnl *rtnl, int ifindex)
 	rp_filters_drop(&filters);
 }
 
+#define TCX_MAX 64	/* of the kernel */
+
+static void print_tcx(struct printer *p, int ifindex, enum bpf_attach_type type)
+{
+	u32 ids[TCX_MAX], count = TCX_MAX;
+	struct bpf_prog_info info;
+
+	if (bpf_prog_query(ifindex, type, 0, NULL, ids, &count))
+		return;
+	for (u32 i = 0; i < count; i++)
+		print_row(&p->rows, p->netdevice,
+			  type == RP_TCX_EGRESS ? "tcx egress" : "tcx ingress", 0,
+			  program_name(ids[i], &info), ids[i], by(&p->programs, ids[i]));
+}
+
 static void print_xdp(struct printer *p, int ifindex)
 {
 	struct bpf_prog_info info;
@@ -114,6 +130,8 @@ static void print_netdevices(struct printer *p, struct rp_rtnl *rtnl, const stru
 			continue;
 		p->netdevice = name;
 		print_xdp(p, ifindex);
+		print_tcx(p, ifindex, RP_TCX_INGRESS);
+		print_tcx(p, ifindex, RP_TCX_EGRESS);
 		print_filters(p, rtnl, ifindex);
 		print_qdiscs(p, &qdiscs, ifindex, &state);
 	}

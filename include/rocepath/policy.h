@@ -224,7 +224,7 @@ struct rp_class {
 /**
  * struct rp_dcqcn_params - DCQCN, under the names that mlx5 has for it, and units
  * @rpg_time_reset_us: time between two increases of the rate
- * @rpg_byte_reset_bytes: bytes between two increases
+ * @rpg_byte_reset_bytes: bytes between two increases, 0: bytes make none
  * @rpg_threshold: increases of one kind (time or bytes) until additive increase begins
  * @rpg_gd: log2 of what alpha is divided by when the rate is cut: 11
  * @rpg_ai_rate_bytes_per_s: additive increase

@@ -93,7 +93,7 @@ static void model_time(struct model *m, u64 now)
 
 static void model_sent(struct model *m, u32 bytes)
 {
-	if (!m->limited)
+	if (!m->limited || !m->p->rpg_byte_reset_bytes)
 		return;
 	m->bytes += bytes;
 	if (m->bytes >= m->p->rpg_byte_reset_bytes) {
@@ -311,6 +311,25 @@ static void wild_parameters(void **state)
 	}
 }
 
+/* "rpg_byte_reset: off": packets change nothing, however many */
+static void bytes_off(void **state)
+{
+	struct rp_dcqcn_params by_time = paper;
+	struct pair t;
+	u32 i;
+
+	by_time.rpg_byte_reset_bytes = 0;
+	begin(&t, &by_time);
+	cnp(&t);
+	for (i = 0; i < 10000; i++) {
+		sent(&t, 65536);
+		assert_int_equal(t.d.why, RP_DCQCN_CUT);
+	}
+	for (i = 0; i <= by_time.rpg_threshold; i++)
+		at(&t, t.now + by_time.rpg_time_reset_us * USEC);
+	assert_int_equal(t.d.why, RP_DCQCN_ADDITIVE_INCREASE);
+}
+
 static void too_soon(void **state)
 {
 	struct rp_dcqcn d = { 0 };
@@ -328,6 +347,7 @@ int main(void)
 		cmocka_unit_test(at_random),
 		cmocka_unit_test(pauses),
 		cmocka_unit_test(wild_parameters),
+		cmocka_unit_test(bytes_off),
 		cmocka_unit_test(too_soon),
 	};
 

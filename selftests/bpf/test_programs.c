@@ -115,6 +115,17 @@ static void without_a_policy(void **state)
 	assert_int_equal(event_count(skel, RP_EVENT_rx_roce), roce);
 }
 
+/* while a qdisc is replaced: to nowhere, which no sender is told of */
+static void losing(void **state)
+{
+	make(0x04, 17, 64, 0, false);
+	assert_int_equal(run_tc(skel->progs.lose, frame, len, &run), 0);
+	assert_int_equal(run.verdict, TC_ACT_REDIRECT);
+	put_unaligned_be16(4792, l3(frame) + 22);
+	assert_int_equal(run_tc(skel->progs.lose, frame, len, &run), 0);
+	assert_int_equal(run.verdict, TC_ACT_UNSPEC);
+}
+
 static struct rp_qp facts = {
 	.device = "rxe0", .comm = "nccl", .uid = 1000, .type = RP_QP_RC, .job = RP_JOBS_MAX,
 	.job_peer = RP_JOB_PEERS_MAX, .cgroup = "/slurm/job_17/step_0",
@@ -599,6 +610,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(without_a_policy),
+		cmocka_unit_test(losing),
 		cmocka_unit_test(first_match_wins),
 		cmocka_unit_test(rules_about_qps),
 		cmocka_unit_test(rules_about_packets),

@@ -5,13 +5,16 @@
     v0 ---- w0      the policy is about v*; w* are the far ends
     v1 ---- w1
 
-What needs fq or RDMA is tested in machines (selftests/vm/test_policy.py).
+What needs fq or RDMA is tested in machines (selftests/vm/test_policy.py). Programs are attached by TCX where this
+kernel has it (6.6), else as filters of a clsact; a hook that is full shows the latter, too.
 """
 
+import ctypes
 import json
 import os
 import re
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
@@ -41,6 +44,13 @@ FOREIGN = '''#include <linux/bpf.h>
 __attribute__((section("xdp"), used)) int foreign(struct xdp_md *ctx) { return 2; }
 char _license[] __attribute__((section("license"), used)) = "GPL";
 '''
+
+
+SYS_BPF = 321                   # of x86-64
+BPF_PROG_LOAD, BPF_PROG_ATTACH, BPF_PROG_DETACH, BPF_PROG_QUERY = 5, 8, 9, 16
+SCHED_CLS = 3
+TCX = {'ingress': 46, 'egress': 47}
+TCX_MAX = 63                    # programs of a hook
 
 
 class Failed(Exception):
@@ -103,6 +113,53 @@ def equal(value, expected, what=''):
     true(value == expected, '%s %r is not %r' % (what, value, expected))
 
 
+def bpf(command, *fields):
+    """The system call, with fields of (offset, size, value); returns (result, attributes)."""
+    attr = bytearray(128)
+    for offset, size, value in fields:
+        attr[offset:offset + size] = value.to_bytes(size, 'little')
+    raw = (ctypes.c_char * len(attr)).from_buffer(attr)
+    return ctypes.CDLL(None, use_errno=True).syscall(SYS_BPF, command, raw, len(attr)), attr
+
+
+def tcx(device):
+    """The (hook, program) of each link or program of TCX, in the order in which packets see them."""
+    found = []
+    for hook, kind in TCX.items():
+        ids = (ctypes.c_uint32 * TCX_MAX)()
+        done, attr = bpf(BPF_PROG_QUERY, (0, 4, socket.if_nametoindex(device)), (4, 4, kind), (16, 8, ctypes.addressof(ids)),
+                         (24, 4, TCX_MAX))
+        for i in range(int.from_bytes(attr[24:28], 'little') if not done else 0):
+            found.append((hook, json.loads(sh('bpftool -j prog show id %d' % ids[i])).get('name', 'foreign')))
+    return found
+
+
+def fill_tcx(device, count=TCX_MAX):
+    """Attach programs of somebody else, which have no names, to both hooks, where the kernel has TCX.
+
+    Returns them, for free_tcx().
+    """
+    insns = ctypes.create_string_buffer(bytes([0xb7, 0, 0, 0, 0xff, 0xff, 0xff, 0xff, 0x95, 0, 0, 0, 0, 0, 0, 0]))
+    text = ctypes.create_string_buffer(b'GPL')
+    programs = []
+    for kind in TCX.values():
+        for _ in range(count):
+            fd, _ = bpf(BPF_PROG_LOAD, (0, 4, SCHED_CLS), (4, 4, 2), (8, 8, ctypes.addressof(insns)),
+                        (16, 8, ctypes.addressof(text)))
+            if bpf(BPF_PROG_ATTACH, (0, 4, socket.if_nametoindex(device)), (4, 4, fd), (8, 4, kind))[0]:
+                true(not programs, 'there is no place for %d programs' % count)
+                return programs
+            programs.append((device, kind, fd))
+    return programs
+
+
+def free_tcx(programs):
+    """Detach them."""
+    for device, kind, fd in programs:
+        equal(bpf(BPF_PROG_DETACH, (0, 4, socket.if_nametoindex(device)), (4, 4, fd), (8, 4, kind))[0], 0, 'detach')
+        os.close(fd)
+
+
 def filters(device):
     """The (hook, program) of each filter on a clsact."""
     found = []
@@ -114,7 +171,8 @@ def filters(device):
 
 def ours(device):
     """Those of rocepath, of which there must be no two alike."""
-    found = [f for f in filters(device) if f[1] in ('ingress', 'egress', 'admit_ingress', 'port_egress')]
+    found = [f for f in filters(device) + tcx(device)
+             if f[1] in ('ingress', 'egress', 'admit_ingress', 'port_egress', 'lose')]
     equal(len(found), len(set(found)), 'twice the same: %s' % found)
     return set(found)
 
@@ -132,8 +190,12 @@ def attached(device='v0'):
     """All is attached to a netdevice that should be, once."""
     found = ours(device)
     equal(found - {('ingress', 'admit_ingress')}, OURS, device)
+    equal(found & set(tcx(device)), found if attached.by_links else set(), 'the way in which they are attached')
     true((xdp(device) in ('admit', 'admit_linear')) != (('ingress', 'admit_ingress') in found),
          'admission is there twice or not at all: %s %s' % (found, xdp(device)))
+
+
+attached.by_links = True
 
 
 def nothing(device='v0'):
@@ -225,7 +287,7 @@ def test_foreign():
     rows = json.loads(tool('-j', 'status')[0])
     equal(sorted((row['hook'], row['by']) for row in rows if row['netdevice'] == 'v0' and row['hook'] == 'xdp'),
           [('xdp', 'other')])
-    equal(len([row for row in rows if row['by'] == 'other']), 7)
+    equal(len([row for row in rows if row['by'] == 'other' and not row['hook'].startswith('tcx')]), 7)
     sh('ip link set dev v0 xdp off')
     apply(1)
     attached()
@@ -233,6 +295,38 @@ def test_foreign():
     tool('clean')
     equal(sorted(filters('v0')), foreign)
     sh('tc qdisc del dev v0 clsact')
+
+
+def test_foreign_links():
+    """Programs that others have on TCX run after ours, and stay."""
+    programs = fill_tcx('v0', 2)
+    foreign = tcx('v0')
+    for number in range(3):
+        apply(number)
+        attached()
+        equal([f[1] for f in tcx('v0') if f[0] == 'egress'], ['egress', 'foreign', 'foreign'])
+        equal([f for f in tcx('v0') if f[1] == 'foreign'], foreign)
+    rows = json.loads(tool('-j', 'status')[0])
+    equal([(row['hook'], row['by']) for row in rows if row['netdevice'] == 'v0' and row['hook'] == 'tcx egress'],
+          [('tcx egress', 'rocepath')] + 2 * [('tcx egress', 'other')])
+    tool('clean')
+    nothing()
+    equal(tcx('v0'), foreign)
+    free_tcx(programs)
+
+
+def test_full():
+    """Where a hook of TCX is full a filter does it; it becomes a link when there is room, and never both stay."""
+    programs = fill_tcx('v0')
+    apply(1)
+    equal((ours('v0') - {('ingress', 'admit_ingress')}, set(tcx('v0')) & OURS), (OURS, set()))
+    attached('v1')
+    free_tcx(programs)
+    apply(1)
+    attached()
+    tool('clean')
+    nothing()
+    true('clsact' not in sh('tc qdisc show dev v0'), 'it was forgotten that clsact is ours')
 
 
 def test_clsact_of_ours():
@@ -323,13 +417,14 @@ def test_failure():
     """A policy that cannot be applied leaves the old one whole."""
     apply(1)
     sh('ip link add v9 type veth peer name w9')
+    fill_tcx('v9')
     sh('tc qdisc add dev v9 ingress')
-    before = sh('tc filter show dev v0 ingress; tc filter show dev v0 egress; find %s | sort' % PINS)
+    before = filters('v0'), tcx('v0'), sh('find %s | sort' % PINS)
     _, err = apply(2, rc=1)
     true('v9 has an ingress qdisc' in err and 'tc qdisc del dev v9 ingress' in err and err.count('\n') == 1, err)
     equal(in_force(), 1)
     equal(len(peers()), 1)
-    equal(sh('tc filter show dev v0 ingress; tc filter show dev v0 egress; find %s | sort' % PINS), before)
+    equal((filters('v0'), tcx('v0'), sh('find %s | sort' % PINS)), before)
     equal(ours('v9'), set())
     tool('clean')
     apply(2, rc=1)
@@ -458,9 +553,25 @@ def test_no_privilege():
     equal(done.stderr.count('\n'), 1)
 
 
-TESTS = [test_apply, test_shows, test_numbers, test_foreign, test_clsact_of_ours, test_reloads, test_together,
-         test_killed, test_failure, test_other_version, test_try, test_run, test_large_mtu,
-         test_no_privilege]
+TESTS = [test_apply, test_shows, test_numbers, test_foreign, test_reloads, test_together, test_killed, test_failure,
+         test_other_version, test_try, test_run, test_large_mtu, test_no_privilege]
+LINKS = [test_foreign_links, test_full]
+FILTERS = [test_apply, test_foreign, test_clsact_of_ours, test_reloads, test_killed, test_failure, test_other_version]
+
+
+def plan():
+    """(name, test) of what is tested: with TCX, and once more with all its places taken; without it, as it is."""
+    tests = TESTS + LINKS if attached.by_links else TESTS + FILTERS[2:3]
+    for test in tests:
+        yield test.__name__, test
+    if not attached.by_links:
+        return
+    full = [fill_tcx(device) for device in ('v0', 'v1')]
+    attached.by_links = False
+    for test in FILTERS:
+        yield test.__name__ + ', by filters', test
+    for programs in full:
+        free_tcx(programs)
 
 
 def inside():
@@ -469,24 +580,30 @@ def inside():
     for i in range(2):
         sh('ip link add v%d type veth peer name w%d; ip link set v%d up; ip link set w%d up' % (i, i, i, i))
     failed = 0
-    wanted = [test for test in TESTS if not sys.argv[2:] or any(word in test.__name__ for word in sys.argv[2:])]
-    print('1..%d' % len(wanted))
+    programs = fill_tcx('v0', 1)
+    attached.by_links = bool(programs)
+    free_tcx(programs)
     with tempfile.TemporaryDirectory() as directory:
         os.chdir(directory)
         with open('foreign.c', 'w', encoding='ascii') as file:
             file.write(FOREIGN)
         sh('clang -O2 -g -target bpf -idirafter /usr/include/$(gcc -dumpmachine) -c foreign.c -o foreign.o')
-        for number, test in enumerate(wanted, 1):
+        number = 0
+        for name, test in plan():
+            if sys.argv[2:] and not any(word in name for word in sys.argv[2:]):
+                continue
+            number += 1
             try:
                 test()
-                print('ok %d %s' % (number, test.__name__))
+                print('ok %d %s' % (number, name))
             except (AssertionError, Failed, LookupError, TypeError, ValueError, OSError,
                     subprocess.SubprocessError) as error:
                 failed += 1
                 print('# %s' % str(error).replace('\n', '\n# '))
-                print('not ok %d %s' % (number, test.__name__))
+                print('not ok %d %s' % (number, name))
                 subprocess.run([TOOL, 'clean'], stderr=subprocess.DEVNULL, check=False)
             sys.stdout.flush()
+        print('1..%d' % number)
         os.chdir('/')
     return 1 if failed else 0
 

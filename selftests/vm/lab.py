@@ -79,14 +79,15 @@ class Lab:
         self.initrd = os.path.join(self.workdir, 'initrd.cpio')
         self._finished = False
 
-    def machine(self, name, nics=0, smp=2, mem=1024, mtu=None, append=''):
+    def machine(self, name, nics=0, smp=2, mem=1024, mtu=None, append='', nic='virtio-net-pci'):
         """Add a machine; before `start`.
 
-        nics     how many NICs (virtio-net); they are eth0, eth1, ... there
+        nics     how many NICs; they are eth0, eth1, ... there
         mtu      the largest, and the first, MTU of its NICs; without it 1500, and any can be set
         append   more kernel arguments
+        nic      QEMU's name of their kind; of another one the module is to be loaded
         """
-        m = Machine(self, name, len(self.machines) + 1, nics, smp, mem, mtu, append)
+        m = Machine(self, name, len(self.machines) + 1, nics, smp, mem, mtu, append, nic)
         self.machines.append(m)
         return m
 

@@ -23,6 +23,13 @@ devices:
     scheduler: spray
     evs: 8
     gap-floor: 2ms
+    report-interval: 2ms
+    repair-depth: 512
+    repair-flow-bytes: 1MiB
+    repair-bytes: 32MiB
+    loss-threshold: 0.5%
+    probe-interval: never
+    probes-per-second: 100
     key: {id: 7, secret-file: /tmp/secret}
 classes:
   - {name: bulk, scheduler: flow}
@@ -45,9 +52,11 @@ def wire(m, number):
 
 
 def attached(m, device):
-    """What of ours is attached to a netdevice: (hook, program)."""
-    return {(row['hook'], row['name']) for row in m.json('rocepath -j status')
-            if row['netdevice'] == device and row['by'] == 'rocepath'}
+    """What of ours is attached to a netdevice, once: (hook, program), TCX being tc."""
+    found = [(row['hook'].replace('tcx', 'tc'), row['name']) for row in m.json('rocepath -j status')
+             if row['netdevice'] == device and row['by'] == 'rocepath']
+    ksft.eq(len(found), len(set(found)), found)
+    return set(found)
 
 
 def admits(found):
@@ -63,6 +72,11 @@ def devices(m):
     row = show(m, 'device')[0]
     ksft.eq((row['name'], row['scheduler'], row['evs'], row['gap_floor_us'], row['mark_mask']),
             ('rp0', 'spray', 8, 2000, 0x3f00))
+    ksft.eq((row['report_interval_us'], row['repair_depth'], row['repair_flow_bytes'], row['repair_bytes'],
+             row['loss_threshold_ppm'], row['probe_interval_ms'], row['probes_per_second']),
+            (2000, 512, 1 << 20, 32 << 20, 5000, 0, 100))
+    for words in ('show', 'show --effective'):
+        ksft.eq(m.run('rocepath %s | rocepath diff -' % words).out, '')
     ksft.eq({p['name']: p['weight'] for p in show(m, 'port')}, {'p0': 1, 'p1': 3})
     ksft.eq([(k['id'], k['active']) for k in show(m, 'key', 'rp0')], [(7, True)])
     ksft.isin('10.0.0.1/24', m.run('ip addr show rp0').out)
@@ -117,10 +131,12 @@ def late(m):
     m.poll(lambda: 'rp0' in [d['name'] for d in show(m, 'device')] and attached(m, 'p1'), why='it is applied')
     out = m.run('''ip link add p2 type veth peer name l2 netns far; ip -n far link set l2 up
         begun=$(cut -d" " -f1 /proc/uptime)
-        until tc filter show dev p2 egress 2>/dev/null | grep -q port_egress; do sleep 0.05; done
+        pin=/sys/fs/bpf/rocepath/links/port_egress-$(cat /sys/class/net/p2/ifindex)
+        until [ -e $pin ] || tc filter show dev p2 egress 2>/dev/null | grep -q port_egress; do sleep 0.05; done
+        until tc qdisc show dev p2 | grep -q 'qdisc fq'; do sleep 0.05; done
         echo $begun $(cut -d" " -f1 /proc/uptime)''').out.split()
     took = float(out[1]) - float(out[0])
-    ksft.say('a port that was added has the policy after %.2f s' % took)
+    ksft.say('a port that was added has the policy, and fq, after %.2f s' % took)
     ksft.eq(port(m, 'p2')['weight'], 1)
     ksft.le(took, 1)
     m.run('ip link del rp0; ip link del p2')

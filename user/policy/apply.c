@@ -245,7 +245,7 @@ static void pace(struct transaction *t, const struct rp_hook *hook, const struct
 {
 	struct rp_error error;
 
-	if (rp_pace(t->rtnl, qdiscs, hook, &t->maps,
+	if (rp_pace(t->rtnl, qdiscs, hook, &t->programs, &t->maps,
 		    t->policy->horizon_ns / 1000 + HORIZON_SLACK_US, &error))
 		rp_complain("warning: %s", error.text);
 }
@@ -306,7 +306,7 @@ static void detach(struct transaction *t)
 		unsigned int roles = rp_hooks_roles(&t->hooks, ports[i]);
 
 		if (!(roles & RP_ROLE_PORT))
-			rp_unpace(t->rtnl, ports[i], &t->maps);
+			rp_unpace(t->rtnl, ports[i], &t->programs, &t->maps);
 		rp_hook_detach(t->rtnl, ports[i], &t->maps, roles);
 	}
 }
@@ -492,6 +492,7 @@ int rp_remove(void)
 	struct transaction t;
 
 	if (!begin(&t) && !open_maps(&t)) {
+		rp_programs_open(&t.programs);
 		if (t.maps.fd[RP_MAP_PORTS] < 0)
 			t.maps.fd[RP_MAP_PORTS] = rp_map_open(RP_MAP_PORTS);
 		if (t.maps.fd[RP_MAP_PORTS] >= 0)

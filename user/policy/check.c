@@ -318,6 +318,10 @@ static void check_device(const struct checker *c, const struct rp_spec_device *d
 	    rp_given(device, RP_KEY_DEVICE_HOLDDOWN_MAX))
 		check_lower(c, &device->holddown, &device->holddown_max, "holddown", "holddown-max",
 			    RP_UNIT_MS);
+	if (rp_given(device, RP_KEY_DEVICE_REPAIR_FLOW_BYTES) &&
+	    rp_given(device, RP_KEY_DEVICE_REPAIR_BYTES))
+		check_lower(c, &device->repair_flow_bytes, &device->repair_bytes,
+			    "repair-flow-bytes", "repair-bytes", RP_UNIT_BYTES);
 	if (device->key.file && *device->key.file != '/')
 		complain(c, &device->key.file,
 			 "secret-file must be an absolute path: write /etc/rocepath/%s",

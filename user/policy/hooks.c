@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * tc filters are known by their handle and the name of their program, and each is
- * replaced in place: there is one of ours or none, whoever was killed when. They take
- * the first priority that nobody uses in another way, to come before those of others.
- * XDP is a pinned link, which ends with its pin. What others have on a hook is not
- * touched.
+ * Programs are attached by links where the kernel has them: XDP, and TCX since 6.6
+ * (attach.c). Elsewhere they are tc filters in a clsact, known by their handle and the
+ * name of their program, and each is replaced in place: there is one of ours or none,
+ * whoever was killed when. They take the first priority that nobody uses in another way,
+ * to come before those of others. What others have on a hook is not touched.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -14,16 +14,37 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <linux/if_ether.h>
-#include <linux/if_link.h>
 #include <linux/pkt_sched.h>
-#include <sys/stat.h>
 
+#include "attach.h"
 #include "hooks.h"
 
 #define HANDLE 0x4791
 #define PRIORITY_ADMIT 1	/* at least: before the other one */
 #define PRIORITY_TRAFFIC 2
 #define PRIORITY_MAX 0xffff
+
+/* where tc programs belong */
+static const struct {
+	bool egress;
+	uint32_t priority;
+} places[RP_PROGRAMS] = {
+	[RP_PROGRAM_ADMIT_INGRESS] = { false, PRIORITY_ADMIT },
+	[RP_PROGRAM_EGRESS] = { true, PRIORITY_TRAFFIC },
+	[RP_PROGRAM_INGRESS] = { false, PRIORITY_TRAFFIC },
+	[RP_PROGRAM_PORT_EGRESS] = { true, PRIORITY_TRAFFIC },
+};
+
+/* a netdevice, and what is needed to attach programs to it */
+struct attaching {
+	struct rp_rtnl *rtnl;
+	const struct rp_qdiscs *qdiscs;
+	const struct rp_hook *hook;
+	const struct rp_programs *programs;
+	const struct rp_maps *maps;
+	struct rp_port_state state;
+	struct rp_error *error;
+};
 
 static int failed(const char *name, const char *what, int err, struct rp_error *error)
 {
@@ -71,29 +92,28 @@ static const struct rp_qdisc *clsact_of(const struct rp_qdiscs *qdiscs, int ifin
 }
 
 /* it is written down first: who is killed in between leaves a clsact that will be removed */
-static int make_clsact(const struct rp_qdiscs *qdiscs, const struct rp_hook *hook,
-		       const struct rp_maps *maps, struct rp_port_state *state,
-		       struct rp_error *error)
+static int make_clsact(struct attaching *a)
 {
-	LIBBPF_OPTS(bpf_tc_hook, tc, .ifindex = hook->ifindex,
+	LIBBPF_OPTS(bpf_tc_hook, tc, .ifindex = a->hook->ifindex,
 		    .attach_point = BPF_TC_INGRESS | BPF_TC_EGRESS);
-	const struct rp_qdisc *there = clsact_of(qdiscs, hook->ifindex);
+	const struct rp_hook *hook = a->hook;
+	const struct rp_qdisc *there = clsact_of(a->qdiscs, hook->ifindex);
 	int err;
 
 	if (there && strcmp(there->kind, "clsact")) {
-		rp_error_set(error,
+		rp_error_set(a->error,
 			     "%s has an ingress qdisc, which leaves no room for clsact; remove it: tc qdisc del dev %s ingress",
 			     hook->name, hook->name);
 		return -EBUSY;
 	}
 	if (there)
 		return 0;
-	state->flags |= RP_PORT_CLSACT_OURS;
-	err = rp_port_remember(maps, hook->ifindex, state, error);
+	a->state.flags |= RP_PORT_CLSACT_OURS;
+	err = rp_port_remember(a->maps, hook->ifindex, &a->state, a->error);
 	if (err)
 		return err;
 	err = bpf_tc_hook_create(&tc);
-	return err && err != -EEXIST ? failed(hook->name, "clsact", err, error) : 0;
+	return err && err != -EEXIST ? failed(hook->name, "clsact", err, a->error) : 0;
 }
 
 static bool has_name(uint32_t id, const char *name)
@@ -137,17 +157,19 @@ static bool is_taken(const struct rp_filters *filters, bool egress, uint32_t pri
 	return false;
 }
 
-static int attach_tc(struct rp_rtnl *rtnl, const struct rp_hook *hook, bool egress,
-		     uint32_t priority, const struct rp_programs *programs,
-		     enum rp_program program, struct rp_error *error)
+static int attach_filter(struct attaching *a, enum rp_program program)
 {
-	LIBBPF_OPTS(bpf_tc_hook, tc, .ifindex = hook->ifindex,
-		    .attach_point = egress ? BPF_TC_EGRESS : BPF_TC_INGRESS);
-	LIBBPF_OPTS(bpf_tc_opts, opts, .handle = HANDLE, .prog_fd = programs->fd[program]);
+	LIBBPF_OPTS(bpf_tc_hook, tc, .ifindex = a->hook->ifindex,
+		    .attach_point = places[program].egress ? BPF_TC_EGRESS : BPF_TC_INGRESS);
+	LIBBPF_OPTS(bpf_tc_opts, opts, .handle = HANDLE, .prog_fd = a->programs->fd[program]);
+	uint32_t priority = places[program].priority;
+	bool egress = places[program].egress;
 	struct rp_filters filters = { 0 };
 	const struct rp_filter *there;
-	int err = rp_filters_read(rtnl, hook->ifindex, &filters, error);
+	int err = make_clsact(a);
 
+	if (!err)
+		err = rp_filters_read(a->rtnl, a->hook->ifindex, &filters, a->error);
 	if (err)
 		return err;
 	there = find_filter(&filters, egress, program);
@@ -159,22 +181,22 @@ static int attach_tc(struct rp_rtnl *rtnl, const struct rp_hook *hook, bool egre
 			priority++;
 		opts.priority = priority;
 	}
-	if (!there || there->program != programs->id[program])
+	if (!there || there->program != a->programs->id[program])
 		err = bpf_tc_attach(&tc, &opts);
 	rp_filters_drop(&filters);
-	return err ? failed(hook->name, rp_program_names[program], err, error) : 0;
+	return err ? failed(a->hook->name, rp_program_names[program], err, a->error) : 0;
 }
 
-static void detach_tc(struct rp_rtnl *rtnl, int ifindex, bool egress, enum rp_program program)
+static void detach_filter(struct rp_rtnl *rtnl, int ifindex, enum rp_program program)
 {
 	LIBBPF_OPTS(bpf_tc_hook, tc, .ifindex = ifindex,
-		    .attach_point = egress ? BPF_TC_EGRESS : BPF_TC_INGRESS);
+		    .attach_point = places[program].egress ? BPF_TC_EGRESS : BPF_TC_INGRESS);
 	LIBBPF_OPTS(bpf_tc_opts, opts, .handle = HANDLE);
 	struct rp_filters filters = { 0 };
 	const struct rp_filter *there;
 
 	if (!rp_filters_read(rtnl, ifindex, &filters, NULL)) {
-		there = find_filter(&filters, egress, program);
+		there = find_filter(&filters, places[program].egress, program);
 		if (there) {
 			opts.priority = there->priority;
 			bpf_tc_detach(&tc, &opts);
@@ -183,96 +205,39 @@ static void detach_tc(struct rp_rtnl *rtnl, int ifindex, bool egress, enum rp_pr
 	rp_filters_drop(&filters);
 }
 
-static void link_path(int ifindex, char *path)
+/* the new way first: a packet may pass both for a moment, but none passes without */
+static int attach_tc(struct attaching *a, enum rp_program program)
 {
-	snprintf(path, RP_PATH_LEN, RP_PIN_DIR "/links/admit-%d", ifindex);
+	int ifindex = a->hook->ifindex;
+
+	if (rp_attach_tcx(a->programs, program, ifindex, places[program].egress))
+		return attach_filter(a, program);
+	detach_filter(a->rtnl, ifindex, program);
+	return 0;
 }
 
-static bool is_attached(int fd, uint32_t program, int ifindex)
+static void detach_tc(struct rp_rtnl *rtnl, int ifindex, enum rp_program program)
 {
-	struct bpf_link_info info = { 0 };
-	u32 len = sizeof(info);
-
-	return fd >= 0 && !bpf_obj_get_info_by_fd(fd, &info, &len) && info.prog_id == program &&
-	       (int)info.xdp.ifindex == ifindex;
+	rp_detach(program, ifindex);
+	detach_filter(rtnl, ifindex, program);
 }
 
-/* a link whose netdevice has gone is of no more use */
-static int open_link(int ifindex, const char *path)
+static int attach_admit(struct attaching *a)
 {
-	struct bpf_link_info info = { 0 };
-	u32 len = sizeof(info);
-	int fd = bpf_obj_get(path);
-
-	if (fd < 0 || (!bpf_obj_get_info_by_fd(fd, &info, &len) &&
-		       (int)info.xdp.ifindex == ifindex))
-		return fd;
-	close(fd);
-	unlink(path);
-	return -1;
-}
-
-static int attach_xdp_program(int ifindex, int link, const char *path, int program)
-{
-	LIBBPF_OPTS(bpf_link_create_opts, opts, .flags = XDP_FLAGS_DRV_MODE);
 	int err;
 
-	if (program < 0)
-		return -ENOENT;
-	if (link >= 0)
-		return bpf_link_update(link, program, NULL) ? -errno : 0;
-	link = bpf_link_create(program, ifindex, BPF_XDP, &opts);
-	if (link < 0)
-		return -errno;
-	err = bpf_obj_pin(link, path) ? -errno : 0;
-	close(link);
-	return err;
-}
-
-/* the link of a netdevice is found by its number: the pins are of one network namespace */
-static int attach_xdp(const struct rp_hook *hook, const struct rp_programs *programs)
-{
-	char path[RP_PATH_LEN];
-	int link, err;
-
-	mkdir(RP_PIN_DIR "/links", 0700);
-	link_path(hook->ifindex, path);
-	link = open_link(hook->ifindex, path);
-	if (is_attached(link, programs->id[RP_PROGRAM_ADMIT], hook->ifindex) ||
-	    is_attached(link, programs->id[RP_PROGRAM_ADMIT_LINEAR], hook->ifindex)) {
-		close(link);
-		return 0;
-	}
-	err = attach_xdp_program(hook->ifindex, link, path, programs->fd[RP_PROGRAM_ADMIT]);
-	if (err)
-		err = attach_xdp_program(hook->ifindex, link, path,
-					 programs->fd[RP_PROGRAM_ADMIT_LINEAR]);
-	if (link >= 0)
-		close(link);
-	if (err)
-		unlink(path);
-	return err;
-}
-
-static int attach_admit(struct rp_rtnl *rtnl, const struct rp_hook *hook,
-			const struct rp_programs *programs, const struct rp_maps *maps,
-			struct rp_port_state *state, struct rp_error *error)
-{
-	int err = attach_xdp(hook, programs);
-
-	state->flags &= ~(RP_PORT_ADMIT_XDP | RP_PORT_ADMIT_TC);
-	if (!err) {
-		detach_tc(rtnl, hook->ifindex, false, RP_PROGRAM_ADMIT_INGRESS);
-		state->flags |= RP_PORT_ADMIT_XDP;
+	a->state.flags &= ~(RP_PORT_ADMIT_XDP | RP_PORT_ADMIT_TC);
+	if (!rp_attach_xdp(a->programs, a->hook->ifindex)) {
+		detach_tc(a->rtnl, a->hook->ifindex, RP_PROGRAM_ADMIT_INGRESS);
+		a->state.flags |= RP_PORT_ADMIT_XDP;
 	} else {
 		/* taken by somebody, or none in this driver: then tc does it, a little later */
-		err = attach_tc(rtnl, hook, false, PRIORITY_ADMIT, programs,
-				RP_PROGRAM_ADMIT_INGRESS, error);
+		err = attach_tc(a, RP_PROGRAM_ADMIT_INGRESS);
 		if (err)
 			return err;
-		state->flags |= RP_PORT_ADMIT_TC;
+		a->state.flags |= RP_PORT_ADMIT_TC;
 	}
-	return rp_port_remember(maps, hook->ifindex, state, error);
+	return rp_port_remember(a->maps, a->hook->ifindex, &a->state, a->error);
 }
 
 /**
@@ -290,26 +255,27 @@ int rp_hook_attach(struct rp_rtnl *rtnl, const struct rp_qdiscs *qdiscs,
 		   const struct rp_hook *hook, const struct rp_programs *programs,
 		   const struct rp_maps *maps, struct rp_error *error)
 {
-	struct rp_port_state state;
+	struct attaching a = {
+		.rtnl = rtnl, .qdiscs = qdiscs, .hook = hook, .programs = programs, .maps = maps,
+		.error = error,
+	};
 	int err;
 
-	rp_port_state(maps, hook->ifindex, &state);
-	snprintf(state.name, sizeof(state.name), "%s", hook->name);
-	err = rp_port_remember(maps, hook->ifindex, &state, error);
-	if (!err)
-		err = make_clsact(qdiscs, hook, maps, &state, error);
-	/* in this order: ingress makes CNPs by sending what egress then makes one */
+	rp_port_state(maps, hook->ifindex, &a.state);
+	snprintf(a.state.name, sizeof(a.state.name), "%s", hook->name);
+	err = rp_port_remember(maps, hook->ifindex, &a.state, error);
+	/*
+	 * In this order: ingress makes CNPs by sending what egress then makes one, and of two
+	 * links on a hook the later one comes before: admission.
+	 */
 	if (!err && hook->roles & RP_ROLE_TRAFFIC)
-		err = attach_tc(rtnl, hook, true, PRIORITY_TRAFFIC, programs, RP_PROGRAM_EGRESS,
-				error);
+		err = attach_tc(&a, RP_PROGRAM_EGRESS);
 	if (!err && hook->roles & RP_ROLE_GUARD)
-		err = attach_tc(rtnl, hook, true, PRIORITY_TRAFFIC, programs,
-				RP_PROGRAM_PORT_EGRESS, error);
+		err = attach_tc(&a, RP_PROGRAM_PORT_EGRESS);
 	if (!err && hook->roles & RP_ROLE_TRAFFIC)
-		err = attach_tc(rtnl, hook, false, PRIORITY_TRAFFIC, programs,
-				RP_PROGRAM_INGRESS, error);
+		err = attach_tc(&a, RP_PROGRAM_INGRESS);
 	if (!err && hook->roles & RP_ROLE_PORT)
-		err = attach_admit(rtnl, hook, programs, maps, &state, error);
+		err = attach_admit(&a);
 	return err;
 }
 
@@ -337,19 +303,17 @@ void rp_hook_detach(struct rp_rtnl *rtnl, uint32_t ifindex, const struct rp_maps
 		    unsigned int roles)
 {
 	struct rp_port_state state;
-	char path[RP_PATH_LEN];
 
 	rp_port_state(maps, ifindex, &state);
 	if (!(roles & RP_ROLE_TRAFFIC)) {
-		detach_tc(rtnl, ifindex, false, RP_PROGRAM_INGRESS);
-		detach_tc(rtnl, ifindex, true, RP_PROGRAM_EGRESS);
+		detach_tc(rtnl, ifindex, RP_PROGRAM_INGRESS);
+		detach_tc(rtnl, ifindex, RP_PROGRAM_EGRESS);
 	}
 	if (!(roles & RP_ROLE_GUARD))
-		detach_tc(rtnl, ifindex, true, RP_PROGRAM_PORT_EGRESS);
+		detach_tc(rtnl, ifindex, RP_PROGRAM_PORT_EGRESS);
 	if (!(roles & RP_ROLE_PORT)) {
-		detach_tc(rtnl, ifindex, false, RP_PROGRAM_ADMIT_INGRESS);
-		link_path(ifindex, path);
-		unlink(path);
+		detach_tc(rtnl, ifindex, RP_PROGRAM_ADMIT_INGRESS);
+		rp_detach(RP_PROGRAM_ADMIT, ifindex);
 	}
 	if (roles)
 		return;

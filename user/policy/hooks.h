@@ -48,7 +48,9 @@ void rp_hook_detach(struct rp_rtnl *rtnl, uint32_t ifindex, const struct rp_maps
 		    unsigned int roles);
 
 int rp_pace(struct rp_rtnl *rtnl, const struct rp_qdiscs *qdiscs, const struct rp_hook *hook,
-	    const struct rp_maps *maps, uint64_t horizon_us, struct rp_error *error);
-void rp_unpace(struct rp_rtnl *rtnl, uint32_t ifindex, const struct rp_maps *maps);
+	    const struct rp_programs *programs, const struct rp_maps *maps, uint64_t horizon_us,
+	    struct rp_error *error);
+void rp_unpace(struct rp_rtnl *rtnl, uint32_t ifindex, const struct rp_programs *programs,
+	       const struct rp_maps *maps);
 
 #endif /* ROCEPATH_USER_POLICY_HOOKS_H */

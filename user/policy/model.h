@@ -213,6 +213,13 @@ enum {
 	RP_KEY_DEVICE_HOLDDOWN,
 	RP_KEY_DEVICE_HOLDDOWN_MAX,
 	RP_KEY_DEVICE_MARK_MASK,
+	RP_KEY_DEVICE_REPORT_INTERVAL,
+	RP_KEY_DEVICE_REPAIR_DEPTH,
+	RP_KEY_DEVICE_REPAIR_FLOW_BYTES,
+	RP_KEY_DEVICE_REPAIR_BYTES,
+	RP_KEY_DEVICE_LOSS_THRESHOLD,
+	RP_KEY_DEVICE_PROBE_INTERVAL,
+	RP_KEY_DEVICE_PROBES_PER_SECOND,
 	RP_KEY_DEVICE_KEYS
 };
 
@@ -228,6 +235,9 @@ struct rp_spec_device {
 	uint64_t reorder_depth, reorder_flow_bytes, reorder_bytes, peers_max;
 	uint64_t hello_interval, holddown, holddown_max;
 	uint64_t mark_mask;
+	uint64_t report_interval;
+	uint64_t repair_depth, repair_flow_bytes, repair_bytes;
+	uint64_t loss_threshold, probe_interval, probes_per_second;
 };
 
 enum {

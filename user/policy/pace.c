@@ -3,7 +3,7 @@
  * Paced packets carry the time when they may leave; fq on the ports holds them until
  * then. A qdisc that the kernel chose by itself is replaced, and comes back when ours
  * is deleted; one that somebody configured stays, and packets are not paced there
- * unless it is fq.
+ * unless it is fq. What waits in a qdisc that is replaced is lost, and must not be more.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -11,6 +11,7 @@
 
 #include <linux/pkt_sched.h>
 
+#include "attach.h"
 #include "hooks.h"
 
 #define MQ_HANDLE TC_H_MAKE(0x47910000, 0)
@@ -36,8 +37,8 @@ static unsigned int queues_of(const struct rp_qdiscs *qdiscs, const struct rp_qd
 	return count < QUEUES_MAX ? count : QUEUES_MAX;
 }
 
-static int put_fq(struct rp_rtnl *rtnl, const struct rp_qdiscs *qdiscs,
-		  const struct rp_qdisc *root, uint64_t horizon_us, struct rp_error *error)
+static int put_fqs(struct rp_rtnl *rtnl, const struct rp_qdiscs *qdiscs,
+		   const struct rp_qdisc *root, uint64_t horizon_us, struct rp_error *error)
 {
 	unsigned int queues = queues_of(qdiscs, root);
 	int err;
@@ -52,11 +53,36 @@ static int put_fq(struct rp_rtnl *rtnl, const struct rp_qdiscs *qdiscs,
 	return err;
 }
 
+/* ours is there already: it is only changed */
+static bool has_fq(const struct rp_qdiscs *qdiscs, const struct rp_qdisc *root)
+{
+	unsigned int fqs = 0;
+
+	if (strcmp(root->kind, "mq"))
+		return root->handle && !strcmp(root->kind, "fq");
+	for (unsigned int i = 0; i < qdiscs->count; i++)
+		if (qdiscs->at[i].ifindex == root->ifindex && !strcmp(qdiscs->at[i].kind, "fq"))
+			fqs++;
+	return root->handle && fqs >= queues_of(qdiscs, root);
+}
+
+static int put_fq(struct rp_rtnl *rtnl, const struct rp_qdiscs *qdiscs,
+		  const struct rp_qdisc *root, const struct rp_programs *programs,
+		  uint64_t horizon_us, struct rp_error *error)
+{
+	int held = has_fq(qdiscs, root) ? -1 : rp_hold(programs, root->ifindex);
+	int err = put_fqs(rtnl, qdiscs, root, horizon_us, error);
+
+	rp_release(held);
+	return err;
+}
+
 /**
  * rp_pace() - have fq on a port
  * @rtnl: a socket
  * @qdiscs: all that there are
  * @hook: the port
+ * @programs: the programs
  * @maps: the maps
  * @horizon_us: of fq
  * @error: why not; also set, with -EBUSY, when somebody's own qdisc is there
@@ -64,7 +90,8 @@ static int put_fq(struct rp_rtnl *rtnl, const struct rp_qdiscs *qdiscs,
  * Return: 0 or a negative error number.
  */
 int rp_pace(struct rp_rtnl *rtnl, const struct rp_qdiscs *qdiscs, const struct rp_hook *hook,
-	    const struct rp_maps *maps, uint64_t horizon_us, struct rp_error *error)
+	    const struct rp_programs *programs, const struct rp_maps *maps, uint64_t horizon_us,
+	    struct rp_error *error)
 {
 	const struct rp_qdisc *root = root_of(qdiscs, hook->ifindex);
 	/* virtual netdevices have none at all */
@@ -90,9 +117,9 @@ int rp_pace(struct rp_rtnl *rtnl, const struct rp_qdiscs *qdiscs, const struct r
 		if (err)
 			return err;
 	}
-	err = put_fq(rtnl, qdiscs, root, horizon_us, error);
+	err = put_fq(rtnl, qdiscs, root, programs, horizon_us, error);
 	if (err)
-		rp_unpace(rtnl, hook->ifindex, maps);
+		rp_unpace(rtnl, hook->ifindex, programs, maps);
 	return err;
 }
 
@@ -100,15 +127,20 @@ int rp_pace(struct rp_rtnl *rtnl, const struct rp_qdiscs *qdiscs, const struct r
  * rp_unpace() - put back the qdisc that was on a port
  * @rtnl: a socket
  * @ifindex: the port
+ * @programs: the programs
  * @maps: the maps
  */
-void rp_unpace(struct rp_rtnl *rtnl, uint32_t ifindex, const struct rp_maps *maps)
+void rp_unpace(struct rp_rtnl *rtnl, uint32_t ifindex, const struct rp_programs *programs,
+	       const struct rp_maps *maps)
 {
 	struct rp_port_state state;
+	int held;
 
 	if (rp_port_state(maps, ifindex, &state) || !(state.flags & RP_PORT_QDISC_OURS))
 		return;
+	held = rp_hold(programs, ifindex);
 	rp_qdisc_delete(rtnl, ifindex, TC_H_ROOT, NULL);
+	rp_release(held);
 	state.flags &= ~RP_PORT_QDISC_OURS;
 	rp_port_remember(maps, ifindex, &state, NULL);
 }

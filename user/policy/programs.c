@@ -26,7 +26,7 @@
 #define CENSUS_KPROBE CENSUS "kprobe_"
 
 const char *const rp_program_names[RP_PROGRAMS] = {
-	"admit", "admit_linear", "admit_ingress", "egress", "ingress", "port_egress",
+	"admit", "admit_linear", "admit_ingress", "egress", "ingress", "port_egress", "lose",
 };
 
 const char *const rp_census_names[] = { "fentry", "kprobe", "none" };

@@ -12,6 +12,7 @@ enum rp_program {
 	RP_PROGRAM_EGRESS,
 	RP_PROGRAM_INGRESS,
 	RP_PROGRAM_PORT_EGRESS,
+	RP_PROGRAM_LOSE,		/* tc egress, while a qdisc is replaced */
 	RP_PROGRAMS,
 };
 

@@ -10,9 +10,11 @@
 #define MAX_MESSAGE (1ull << 31)	/* of InfiniBand */
 #define MAX_GAP_US 10000000
 #define MAX_HOLDDOWN_MS 3600000
+#define MAX_REPORT_US 1000000
+#define MAX_PROBE_MS 3600000
 #define MAX_DCQCN_US 1000000
 
-static const char *const schedulers[] = { "flow", "spray", NULL };
+static const char *const schedulers[] = { "flow", "flowlet", "spray", "adaptive", NULL };
 static const char *const entropies[] = { "sport", "flowlabel", "keep", NULL };
 static const char *const verdicts[] = { "pass", "drop", NULL };
 /* indices are those of include/rocepath/policy.h */
@@ -39,6 +41,8 @@ static const char *const patterns[] = {
 	.kind = RP_KIND_US, AT(type, member), .min = least, .max = most, .example = e
 #define MS(type, member, least, most, e) \
 	.kind = RP_KIND_MS, AT(type, member), .min = least, .max = most, .example = e
+#define PPM(type, member, e) \
+	.kind = RP_KIND_PPM, AT(type, member), .max = 1000000, .example = e
 #define NAME(type, member, e) \
 	.kind = RP_KIND_NAME, AT(type, member), .max = RP_SPEC_NAME_MAX, .example = e
 #define INTERFACE(type, member, e) \
@@ -246,6 +250,20 @@ static const struct rp_key device_keys[] = {
 				     MS(rp_spec_device, holddown_max, 0, MAX_HOLDDOWN_MS, "60s") },
 	[RP_KEY_DEVICE_MARK_MASK] = { "mark-mask", .zero = "none",
 				  NUMBER(rp_spec_device, mark_mask, 0, U32, "0x3f00") },
+	[RP_KEY_DEVICE_REPORT_INTERVAL] = { "report-interval",
+		US(rp_spec_device, report_interval, 100, MAX_REPORT_US, "1ms") },
+	[RP_KEY_DEVICE_REPAIR_DEPTH] = { "repair-depth",
+				     NUMBER(rp_spec_device, repair_depth, 0, 65536, "4096") },
+	[RP_KEY_DEVICE_REPAIR_FLOW_BYTES] = { "repair-flow-bytes",
+		SIZE(rp_spec_device, repair_flow_bytes, 65536, 1u << 31, "8MiB") },
+	[RP_KEY_DEVICE_REPAIR_BYTES] = { "repair-bytes",
+		SIZE(rp_spec_device, repair_bytes, 65536, 1u << 31, "256MiB") },
+	[RP_KEY_DEVICE_LOSS_THRESHOLD] = { "loss-threshold", .zero = "never",
+				       PPM(rp_spec_device, loss_threshold, "0.5%") },
+	[RP_KEY_DEVICE_PROBE_INTERVAL] = { "probe-interval", .zero = "never",
+				       MS(rp_spec_device, probe_interval, 0, MAX_PROBE_MS, "1s") },
+	[RP_KEY_DEVICE_PROBES_PER_SECOND] = { "probes-per-second",
+		NUMBER(rp_spec_device, probes_per_second, 1, 1000000, "1000") },
 };
 
 static const struct rp_schema device_schema = SCHEMA("device", device_keys, struct rp_spec_device);

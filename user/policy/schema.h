@@ -24,6 +24,7 @@ enum rp_kind {
 	RP_KIND_US,
 	RP_KIND_MS,
 	RP_KIND_BYTES,
+	RP_KIND_PPM,		/* millionths, written in percent */
 	RP_KIND_RATE,		/* bytes per second, written as bits */
 	RP_KIND_SWITCH,		/* off: 0, on: 1 */
 	RP_KIND_CHOICE,		/* index into the choices */

@@ -43,13 +43,14 @@ static int parse_text(const struct rp_key *key, const char *text, struct rp_erro
 static enum rp_unit unit_of(const struct rp_key *key)
 {
 	return key->kind == RP_KIND_US ? RP_UNIT_US : key->kind == RP_KIND_MS ? RP_UNIT_MS :
-	       key->kind == RP_KIND_RATE ? RP_UNIT_RATE : RP_UNIT_BYTES;
+	       key->kind == RP_KIND_RATE ? RP_UNIT_RATE :
+	       key->kind == RP_KIND_PPM ? RP_UNIT_PPM : RP_UNIT_BYTES;
 }
 
 static bool has_unit(const struct rp_key *key)
 {
 	return key->kind == RP_KIND_US || key->kind == RP_KIND_MS || key->kind == RP_KIND_BYTES ||
-	       key->kind == RP_KIND_RATE;
+	       key->kind == RP_KIND_RATE || key->kind == RP_KIND_PPM;
 }
 
 static int check_range(const struct rp_key *key, uint64_t number, struct rp_error *error)

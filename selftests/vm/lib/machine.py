@@ -38,7 +38,7 @@ def _die_with_parent():
 class Machine(Net):
     """A machine of the lab. Made by Lab.machine(); the network side is in Net."""
 
-    def __init__(self, lab, name, number, nics, smp, mem, mtu, append):
+    def __init__(self, lab, name, number, nics, smp, mem, mtu, append, nic):
         self.lab = lab
         self.name = name
         self.number = number
@@ -47,6 +47,7 @@ class Machine(Net):
         self.mem = mem
         self.mtu = mtu
         self.append = append
+        self.nic = nic
         self.boots = 0
         self.kernel_log = []
         self.release = None
@@ -221,7 +222,7 @@ class Machine(Net):
             backend = 'stream,id=n%d,server=off,addr.type=fd,addr.str=%d' % (nic, wire.fileno())
         else:
             backend = 'hubport,id=n%d,hubid=%d' % (nic, nic)
-        device = 'virtio-net-pci,netdev=n%d,mac=%s,romfile=' % (nic, self.mac(nic))
+        device = '%s,netdev=n%d,mac=%s,romfile=' % (self.nic, nic, self.mac(nic))
         if self.mtu:
             device += ',host_mtu=%d' % self.mtu
         return ['-netdev', backend, '-device', device]
