@@ -212,6 +212,15 @@ void rp_queue_snapshot(struct rp_queue *q, struct rp_repair *repair)
 	spin_unlock_bh(&q->lock);
 }
 
+/* it leaves without being kept, but what is said of it is an answer all the same */
+static void repair_unkept(struct rp_queue *q, struct rp_device *rp, u32 next)
+{
+	rp_count(rp, RP_TX_UNKEPT);
+	spin_lock(&q->lock);
+	rp_answers_sent(&q->answers, next);
+	spin_unlock(&q->lock);
+}
+
 /**
  * rp_repair_keep() - a packet is about to leave by a path: keep it
  * @qp: whose it is
@@ -230,38 +239,38 @@ void rp_repair_keep(struct rp_qp *qp, u32 space, const struct rp_peer_paths *pat
 	struct rp_device *rp = rcu_dereference(qp->rp);
 	struct rp_queue *q = &qp->queue[space];
 	struct rp_repair_caps caps = rp->repair_caps;
+	u32 span = space == RP_REQUESTS ? rp_roce_span(r, qp->path_mtu) : 1;
+	u32 next = rp_psn_add(r->psn, (s32)span);
 	struct rp_sent *s, *gone;
 	struct sk_buff *kept;
 
-	if (!caps.packets)
-		return;
 	if (percpu_counter_read_positive(&rp->kept_bytes) + skb->truesize >
 	    READ_ONCE(rp->repair_bytes)) {
-		rp_count(rp, RP_TX_UNKEPT);
+		repair_unkept(q, rp, next);
 		rp_event_cap(rp, "no room to keep packets for repair: see repair-bytes");
 		return;
 	}
 	kept = skb_clone((struct sk_buff *)skb, GFP_ATOMIC | __GFP_NOWARN);
 	if (!kept) {
-		rp_count(rp, RP_TX_UNKEPT);
+		repair_unkept(q, rp, next);
 		return;
 	}
 	s = repair_entry(kept);
 	*s = (struct rp_sent){
 		.psn = r->psn,
-		.span = space == RP_REQUESTS ? rp_roce_span(r, qp->path_mtu) : 1,
+		.span = span,
 		.bytes = kept->truesize,
 		.path = index,
 		.sent_ns = now_ns,
 	};
 	spin_lock(&q->lock);
+	rp_answers_sent(&q->answers, next);
 	if (unlikely(q->dead || !repair_sync(q, rp, paths))) {
 		spin_unlock(&q->lock);
 		consume_skb(kept);
 		return;
 	}
 	percpu_counter_add(&rp->kept_bytes, s->bytes);
-	rp_answers_sent(&q->answers, rp_psn_add(s->psn, (s32)s->span));
 	gone = rp_repair_sent(&q->repair, s, &caps);
 	spin_unlock(&q->lock);
 	if (unlikely(gone))

@@ -61,21 +61,21 @@ static bool rx_is_answer(enum rp_kind kind)
 /*
  * The peer reports and repairs, and so do we for it.
  *
- * Return: false if the QP is not to see the packet.
+ * Return: what it is to the QP; data is news to it.
  */
-static bool rx_of_reporter(const struct sk_buff *skb, u32 l3, const struct rp_roce *r,
+static enum rp_answer rx_of_reporter(const struct sk_buff *skb, u32 l3, const struct rp_roce *r,
 			   struct rp_qp *qp, struct rp_peer *peer)
 {
 	enum rp_answer answer;
 
 	rp_tick_wake(qp, peer);
 	if (!rx_is_answer(r->kind) && r->kind != RP_KIND_RESPONSE)
-		return true;
+		return RP_ANSWER_NEWS;
 	answer = rp_repair_answered(qp, r);
 	/* a response counts when its window takes it */
 	if (answer == RP_ANSWER_NEWS && rx_is_answer(r->kind))
 		rp_heard(peer, skb, l3, r, RP_LATE_UNKNOWN);
-	return answer != RP_ANSWER_STALE;
+	return answer;
 }
 
 /* Return: true if its flow took it */
@@ -94,10 +94,15 @@ static bool rx_flow(struct rp_device *rp, struct sk_buff *skb, u32 l3, const str
 	peer = rcu_dereference(qp->peer);
 	if (peer)
 		rp_peer_used(peer);
-	if (peer && READ_ONCE(peer->reports) && !rx_of_reporter(skb, l3, r, qp, peer)) {
-		rp_count(rp, RP_RX_DROP_ACK_STALE);
-		kfree_skb(skb);
-		return true;
+	if (peer && READ_ONCE(peer->reports)) {
+		enum rp_answer answer = rx_of_reporter(skb, l3, r, qp, peer);
+
+		if (answer == RP_ANSWER_STALE || answer == RP_ANSWER_EARLY) {
+			rp_count(rp, answer == RP_ANSWER_STALE ? RP_RX_DROP_ACK_STALE :
+				 RP_RX_DROP_ACK_EARLY);
+			kfree_skb(skb);
+			return true;
+		}
 	}
 	if (!rx_is_ordered(r->kind)) {
 		rp_count(rp, RP_RX_ANSWERS);

@@ -55,6 +55,7 @@ struct rp_port;
 	C(RX_DROP_DUPLICATE, rx_drop_duplicate)	/* its PSN was held already */		\
 	C(RX_DROP_REPAIRED, rx_drop_repaired)	/* repair and original both came */	\
 	C(RX_DROP_ACK_STALE, rx_drop_ack_stale)	/* the QP has a later one already */	\
+	C(RX_DROP_ACK_EARLY, rx_drop_ack_early)	/* of what the QP is to send again */	\
 	C(RX_DROP_MALFORMED, rx_drop_malformed)	/* UDP 4791, but no RoCEv2 */		\
 	C(RX_DROP_OWN, rx_drop_own)		/* our own, looped back by a switch */	\
 	C(RX_DROP_GONE, rx_drop_gone)		/* held when its QP went away */	\

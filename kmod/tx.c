@@ -412,16 +412,19 @@ static void tx_hashed(struct rp_device *rp, struct rp_ports *ports, struct sk_bu
  * skb->tstamp, the departure time that tc may have set, goes on to the port's
  * queue as it is.
  *
- * Context: bottom halves off, RCU.
+ * Context: bottom halves off.
  */
 netdev_tx_t rp_tx(struct sk_buff *skb, struct net_device *dev)
 {
 	struct rp_device *rp = netdev_priv(dev);
-	struct rp_ports *ports = rcu_dereference(rp->ports);
 	enum rp_roce_verdict verdict = RP_ROCE_NOT;
+	struct rp_ports *ports;
 	struct rp_roce r;
 	u32 l3;
 
+	/* the stack's is RCU-bh, which RCU's own checks do not take for RCU */
+	rcu_read_lock();
+	ports = rcu_dereference(rp->ports);
 	rp_stats_packet(rp->stats, RP_TX_PACKETS, RP_TX_BYTES, skb->len);
 	/* an aggregate is no RoCE packet, whatever its port: it is cut up below */
 	if (!skb_is_gso(skb))
@@ -435,6 +438,7 @@ netdev_tx_t rp_tx(struct sk_buff *skb, struct net_device *dev)
 		tx_flood(rp, ports, skb);
 	else
 		tx_hashed(rp, ports, skb);
+	rcu_read_unlock();
 	return NETDEV_TX_OK;
 }
 

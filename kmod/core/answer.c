@@ -3,6 +3,9 @@
 
 void rp_answers_sent(struct rp_answers *a, u32 next)
 {
+	a->back = a->sent && rp_psn_diff(a->sent_next, next) > 0;
+	a->again_next = next;
+	a->early = 0;
 	if (!a->sent || rp_psn_diff(next, a->sent_next) > 0)
 		a->sent_next = next;
 	a->sent = true;
@@ -20,6 +23,15 @@ enum rp_answer rp_answers_heard(struct rp_answers *a, const struct rp_roce *r)
 		return RP_ANSWER_STRANGE;
 	if (r->kind == RP_KIND_NAK && news < 0)
 		return RP_ANSWER_STRANGE;
+	if (a->back && r->kind == RP_KIND_ACK && rp_psn_diff(next, a->again_next) > 0) {
+		if (a->early++ < RP_ANSWER_EARLY_MAX)
+			return RP_ANSWER_EARLY;
+		a->back = false;
+	}
+	if (r->kind == RP_KIND_NAK) {
+		a->back = ahead < 0;
+		a->again_next = next;
+	}
 	if (news > 0)
 		a->acked_next = next;
 	a->acked = true;

@@ -8,6 +8,13 @@
  * ends the QP, so it is not to see it. One that rocepath said again is of no use
  * when the first came; what the QP's peer itself says again is never older than
  * what it said before, and must always get through.
+ *
+ * A QP that goes back, after a NAK or by its timer, sends again what may have been
+ * repaired meanwhile, and is told so before it has come that far. rdma_rxe then
+ * forgets where in a message it is: when it goes back once more, it sends one that
+ * nobody posted, and the numbers of all that follow are off by one. So what it has
+ * not sent again yet is not acknowledged to it; the peer says it again to each
+ * packet that comes twice.
  */
 #ifndef ROCEPATH_CORE_ANSWER_H
 #define ROCEPATH_CORE_ANSWER_H
@@ -18,15 +25,20 @@
 /* no QP has so many PSNs on their way: a quarter of all, half of what counts as behind */
 #define RP_ANSWER_REACH 0x400000
 
+/* so many are kept from a QP that sends nothing; then we have missed what it sent */
+#define RP_ANSWER_EARLY_MAX 64
+
 /**
  * enum rp_answer - what it is to the QP
  * @RP_ANSWER_NEWS: of what the QP has sent
  * @RP_ANSWER_STALE: an acknowledge that must not reach the QP, which knows better
+ * @RP_ANSWER_EARLY: an acknowledge that must not reach the QP yet, of what it will send again
  * @RP_ANSWER_STRANGE: of what the QP never sent, or not lately: for the QP to judge
  */
 enum rp_answer {
 	RP_ANSWER_NEWS,
 	RP_ANSWER_STALE,
+	RP_ANSWER_EARLY,
 	RP_ANSWER_STRANGE,
 };
 
@@ -34,17 +46,23 @@ enum rp_answer {
  * struct rp_answers - what a requester has sent and been told
  * @sent_next: PSN behind the last one that it ever sent
  * @acked_next: PSN behind the last one that it was told of
+ * @again_next: PSN behind the last one that it sent again, while @back
+ * @back: it went back, and has not come again to where it was
+ * @early: acknowledges kept from it since it sent something
  * @sent: @sent_next means something
  * @acked: @acked_next means something
  */
 struct rp_answers {
 	u32 sent_next;
 	u32 acked_next;
+	u32 again_next;
+	u8 early;
+	bool back;
 	bool sent;
 	bool acked;
 };
 
-/** rp_answers_sent() - requests up to, not with, the PSN @next were sent. */
+/** rp_answers_sent() - a request was sent, whose last PSN is the one before @next. */
 void rp_answers_sent(struct rp_answers *a, u32 next);
 
 /** rp_answers_next() - the PSN that the sender of @r wants next. */

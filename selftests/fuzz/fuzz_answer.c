@@ -11,6 +11,9 @@
 struct model {
 	s64 sent;
 	s64 acked;
+	s64 again;
+	u32 early;
+	bool back;
 	bool any_sent;
 	bool any_acked;
 };
@@ -31,6 +34,9 @@ static void send_more(struct input *in, struct rp_answers *a, struct model *m)
 	if (byte(in) & 1)	/* it goes back and sends again */
 		next -= min((s64)word(in), next - oldest);
 	rp_answers_sent(a, next & RP_PSN_MASK);
+	m->back = m->any_sent && next < m->sent;
+	m->again = next;
+	m->early = 0;
 	m->sent = m->any_sent ? max(m->sent, next) : next;
 	m->any_sent = true;
 }
@@ -41,7 +47,11 @@ static enum rp_answer expected(const struct model *m, const struct rp_roce *r, s
 		return RP_ANSWER_STALE;
 	if (!m->any_sent || next > m->sent || next <= m->sent - RP_ANSWER_REACH)
 		return RP_ANSWER_STRANGE;
-	return r->kind == RP_KIND_NAK && news < 0 ? RP_ANSWER_STRANGE : RP_ANSWER_NEWS;
+	if (r->kind == RP_KIND_NAK && news < 0)
+		return RP_ANSWER_STRANGE;
+	if (m->back && r->kind == RP_KIND_ACK && next > m->again && m->early < RP_ANSWER_EARLY_MAX)
+		return RP_ANSWER_EARLY;
+	return RP_ANSWER_NEWS;
 }
 
 static u32 psn(struct input *in, const struct model *m)
@@ -68,21 +78,29 @@ static void hear(struct input *in, struct rp_answers *a, struct model *m)
 
 	if (answer != expected(m, &r, next, news))
 		crash("another answer");
+	before.early += answer == RP_ANSWER_EARLY;
 	if (answer != RP_ANSWER_NEWS && memcmp(a, &before, sizeof(*a)))
 		crash("what is no news changed something");
+	m->early += answer == RP_ANSWER_EARLY;
 	if (answer != RP_ANSWER_NEWS)
 		return;
+	if (r.kind == RP_KIND_ACK && m->back && next > m->again)
+		m->back = false;
+	if (r.kind == RP_KIND_NAK) {
+		m->back = next < m->sent;
+		m->again = next;
+	}
 	m->acked = m->any_acked ? max(m->acked, next) : next;
 	m->any_acked = true;
 }
 
-/* Whatever came: an acknowledge of the last that was sent is news, now and twice. */
+/* Whatever came: when the QP is where it was, an acknowledge of the last is news, now and twice. */
 static void check(const struct rp_answers *a, const struct model *m)
 {
 	struct rp_roce last = { .kind = RP_KIND_ACK, .psn = rp_psn_add(a->sent_next, -1) };
 	struct rp_answers copy = *a;
 
-	if (m->any_sent && (a->sent_next != (m->sent & RP_PSN_MASK) ||
+	if (m->any_sent && !m->back && (a->sent_next != (m->sent & RP_PSN_MASK) ||
 			    rp_answers_heard(&copy, &last) != RP_ANSWER_NEWS ||
 			    rp_answers_heard(&copy, &last) != RP_ANSWER_NEWS))
 		crash("the newest acknowledge is no news");

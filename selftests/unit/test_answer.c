@@ -60,6 +60,33 @@ static void test_naks(void **state)
 	require(hear(&a, RP_KIND_NAK, 8, false) == RP_ANSWER_NEWS, "the same again");
 }
 
+/* an acknowledge of what will be sent again makes rdma_rxe lose its place in a message */
+static void test_going_back(void **state)
+{
+	struct rp_answers a = {};
+	u32 i;
+
+	rp_answers_sent(&a, 20);
+	require(hear(&a, RP_KIND_NAK, 8, false) == RP_ANSWER_NEWS, "wants 8");
+	require(hear(&a, RP_KIND_ACK, 11, false) == RP_ANSWER_EARLY, "repaired meanwhile");
+	rp_answers_sent(&a, 9);
+	require(hear(&a, RP_KIND_ACK, 9, false) == RP_ANSWER_EARLY, "only 8 was sent again");
+	require(hear(&a, RP_KIND_ACK, 8, false) == RP_ANSWER_NEWS, "that one");
+	rp_answers_sent(&a, 12);
+	require(hear(&a, RP_KIND_ACK, 11, false) == RP_ANSWER_NEWS, "said again to the copy");
+	rp_answers_sent(&a, 20);
+	require(hear(&a, RP_KIND_ACK, 19, false) == RP_ANSWER_NEWS, "back where it was");
+	/* by its timer, without a word */
+	rp_answers_sent(&a, 30);
+	rp_answers_sent(&a, 21);
+	require(hear(&a, RP_KIND_ACK, 25, false) == RP_ANSWER_EARLY, "it goes back");
+	require(hear(&a, RP_KIND_RESPONSE, 25, false) == RP_ANSWER_NEWS, "a response is wanted");
+	/* it went on by a way that we do not see */
+	for (i = 1; i < RP_ANSWER_EARLY_MAX; i++)
+		require(hear(&a, RP_KIND_ACK, 28, false) == RP_ANSWER_EARLY, "%u", i);
+	require(hear(&a, RP_KIND_ACK, 28, false) == RP_ANSWER_NEWS, "it waits for this");
+}
+
 /* whatever is guessed of what is not under way, the next genuine one gets through */
 static void test_guesses(void **state)
 {
@@ -75,12 +102,14 @@ static void test_guesses(void **state)
 		}
 		rp_answers_sent(&a, (first + flight) & RP_PSN_MASK);
 		for (i = 0; i < 8; i++) {
-			u32 psn = first + flight + rnd_below(RP_PSN_MASK + 1 - flight);
+			u32 psn = first + flight + rnd_below(RP_PSN_MASK - flight);
 			enum rp_kind kind = rnd() % 3 ? RP_KIND_ACK :
 					    rnd() % 2 ? RP_KIND_NAK : RP_KIND_RESPONSE;
 
 			/* a NAK names the PSN that it wants, the others the one that they had */
-			hear(&a, kind, psn + (kind == RP_KIND_NAK), rnd() % 2);
+			if (hear(&a, kind, psn + (kind == RP_KIND_NAK), rnd() % 2) ==
+			    RP_ANSWER_NEWS && kind == RP_KIND_NAK)	/* the QP goes back */
+				rp_answers_sent(&a, (first + flight) & RP_PSN_MASK);
 		}
 		require(hear(&a, RP_KIND_ACK, first + rnd_below(flight), false) == RP_ANSWER_NEWS,
 			"first %x, %u under way", first, flight);
@@ -94,6 +123,7 @@ int main(void)
 		cmocka_unit_test(test_late_acknowledges),
 		cmocka_unit_test(test_said_again),
 		cmocka_unit_test(test_naks),
+		cmocka_unit_test(test_going_back),
 		cmocka_unit_test(test_guesses),
 	};
 
