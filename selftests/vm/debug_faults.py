@@ -54,9 +54,10 @@ def settings(text):
 
 
 def quiet(m):
-    """The kernel need not tell of each fault."""
-    m.run('mount -t debugfs none %s 2>/dev/null; cd %s; '
-          'for f in failslab fail_page_alloc fail_function; do echo 0 >$f/verbose; done' % (DEBUGFS, DEBUGFS))
+    """The kernel need not tell of each fault; any allocation may fail, those that could wait as well."""
+    m.run('mount -t debugfs none {0} 2>/dev/null; cd {0}; for f in failslab fail_page_alloc fail_function; do\n'
+          'echo 0 >$f/verbose; [ ! -e $f/ignore-gfp-wait ] || echo N >$f/ignore-gfp-wait\n'
+          'done; echo N >fail_page_alloc/ignore-gfp-highmem; echo 0 >fail_page_alloc/min-order'.format(DEBUGFS))
     m.allow(SHORT)
 
 
