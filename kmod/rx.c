@@ -64,7 +64,7 @@ static bool rx_is_answer(enum rp_kind kind)
  * Return: what it is to the QP; data is news to it.
  */
 static enum rp_answer rx_of_reporter(const struct sk_buff *skb, u32 l3, const struct rp_roce *r,
-			   struct rp_qp *qp, struct rp_peer *peer)
+				     struct rp_qp *qp, struct rp_peer *peer)
 {
 	enum rp_answer answer;
 

@@ -461,7 +461,7 @@ static void take_out_lossy(struct rp_pathset *s, const struct rp_health_knobs *k
 	}
 }
 
-/* Ports differ in their queues and cables: only so much before the newest it has arrived by each. */
+/* Ports differ in queues and cables: only so much before the newest it has arrived by each. */
 static u64 newest_elsewhere(const struct rp_pathset *s, const struct rp_health_knobs *knobs)
 {
 	u64 newest_ns = 0;
