@@ -29,6 +29,7 @@ from lib.perf import perf, start_perf  # noqa: E402,F401
 
 TREE = initrd.TREE
 DEBUG_SCALE = 6     # a kernel with KASAN and lockdep is that much slower
+BOOTS = 3           # so often machines are started that QEMU let die
 CABLE_BUFFER = 4 << 20
 
 
@@ -52,6 +53,12 @@ class Cable:
 
     def __init__(self, a, a_nic, b, b_nic):
         self.ends = ((a, a_nic), (b, b_nic))
+
+    def plug(self):
+        """Give each machine an end, for when it is launched."""
+        for (m, nic), end in zip(self.ends, socket.socketpair()):
+            end.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, CABLE_BUFFER)
+            m.wires[nic] = end
 
 
 class Lab:
@@ -96,10 +103,8 @@ class Lab:
         for m, nic in ((a, a_nic), (b, b_nic)):
             if nic in m.wires or nic >= m.nics:
                 raise LabError('%s has no free NIC %d' % (m.name, nic))
-        a.wires[a_nic], b.wires[b_nic] = pair = socket.socketpair()
-        for end in pair:
-            end.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, CABLE_BUFFER)
         cable = Cable(a, a_nic, b, b_nic)
+        cable.plug()
         self.cables.append(cable)
         return cable
 
@@ -112,11 +117,28 @@ class Lab:
         initrd.build(self.kernel, self.initrd, self.files, self.modules)
         ksft.say('lab: booting %d machines, linux %s, logs in %s' % (
             len(self.machines), self.kernel.release, os.path.relpath(self.workdir)))
+        for left in reversed(range(BOOTS)):
+            try:
+                self._boot()
+                break
+            except MachineDied as e:
+                if not left or not any(m.emulator_fault() for m in self.machines):
+                    raise
+                ksft.say('lab: %s\nlab: starting again' % str(e).partition('\n')[0])
+                self._unboot()
+        ksft.say('lab: up after %.1f s' % (time.monotonic() - begin))
+
+    def _boot(self):
         for m in self.machines:
             m.launch()
         for m in self.machines:
             m.wait_up()
-        ksft.say('lab: up after %.1f s' % (time.monotonic() - begin))
+
+    def _unboot(self):
+        for m in self.machines:
+            m.close()
+        for cable in self.cables:
+            cable.plug()
 
     def cut(self, cable):
         """Pull a cable: both NICs lose their carrier."""

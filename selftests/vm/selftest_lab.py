@@ -15,9 +15,10 @@ import time
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
 # pylint: disable=wrong-import-position
-from lab import (CommandError, CommandTimeout, Lab, MachineDied, PollTimeout, SplatError,  # noqa: E402
-                 ksft, perf, start_perf)
+from lab import (BOOTS, CommandError, CommandTimeout, Lab, MachineDied, PollTimeout,  # noqa: E402
+                 SplatError, ksft, perf, start_perf)
 from lib import initrd, splat  # noqa: E402
+from lib.machine import EMULATOR_FAULT  # noqa: E402
 from lib.sampler import Samples  # noqa: E402
 
 ADDR = {'a': '10.0.0.1', 'b': '10.0.0.2'}
@@ -338,6 +339,24 @@ def panic_is_seen(_a, _b, _lab):
         lab.close()
 
 
+def emulator_fault(_a, _b, _lab):
+    """Machines that die while they boot, as if of QEMU's fault, are started again, but not for ever."""
+    lab = Lab()
+    said = []
+    say, ksft.say = ksft.say, said.append
+    try:
+        # the kernel shows its command line, then finds no init
+        c = lab.machine('c', nics=1, smp=1, mem=512, append='loglevel=7 "%s" rdinit=/none' % EMULATOR_FAULT)
+        d = lab.machine('d', nics=1, smp=1, mem=512)
+        lab.cable(c, 0, d, 0)
+        error = ksft.raises(MachineDied, lab.start)
+        ksft.isin('run it again', str(error))
+        ksft.eq(sum('starting again' in line for line in said), BOOTS - 1)
+    finally:
+        ksft.say = say
+        lab.close()
+
+
 def poweroff(_a, _b, _lab):
     """A machine powers off; nobody asks it any more."""
     with Lab() as lab:
@@ -350,7 +369,8 @@ def poweroff(_a, _b, _lab):
 
 TESTS = [commands, big_output, timeout_kills, parallel_jobs, kill_and_stream, put_get, programs,
          modules, ping, namespaces, cut_and_restore, suspended_peer, polls, shaped_write, perf_tools,
-         perf_failure, capture, reboot_one, splats, splat_patterns, gap_and_rate, cpio_names, panic_is_seen, poweroff]
+         perf_failure, capture, reboot_one, splats, splat_patterns, gap_and_rate, cpio_names, panic_is_seen, emulator_fault,
+         poweroff]
 
 
 def main():
