@@ -36,7 +36,7 @@ static int peer_put(struct sk_buff *skb, struct rp_device *rp, struct rp_peer *p
 					    div_u64(ktime_get_ns() - reported, NSEC_PER_MSEC),
 					    ROCEPATH_A_PEER_PAD) ||
 			  nla_put_u32(skb, ROCEPATH_A_PEER_LATENCY_US,
-				      READ_ONCE(peer->latency_us)))))
+				      READ_ONCE(peer->latency.mean_us)))))
 		return -EMSGSIZE;
 	if (nla_put_u32(skb, ROCEPATH_A_PEER_DEVICE, rp->dev->ifindex) ||
 	    nla_put(skb, ROCEPATH_A_PEER_ADDRESS, sizeof(peer->address), &peer->address) ||

@@ -181,6 +181,14 @@ void rp_peer_learn_envelope(struct rp_device *rp, struct rp_peer *peer, const st
 /* packets of one path may overtake each other by so much of an interval (several CPUs) */
 #define RP_SLACK_SHARE 4
 
+static struct rp_usual peer_latency(const struct rp_peer *peer)
+{
+	return (struct rp_usual){
+		.mean_us = READ_ONCE(peer->latency.mean_us),
+		.dev_us = READ_ONCE(peer->latency.dev_us),
+	};
+}
+
 /**
  * rp_peer_arrived() - packets are known to have arrived at the peer
  * @peer: the peer
@@ -188,28 +196,24 @@ void rp_peer_learn_envelope(struct rp_device *rp, struct rp_peer *peer, const st
  * @oldest_ns: of the newest ones of each path, when the oldest was sent
  * @now_ns: the time
  *
- * The latency that our patience follows from: mean and deviation, as TCP's
- * round-trip time (RFC 6298), of the slowest path. Written without a lock; a
- * lost update costs nothing.
+ * The latency that our patience follows from is that of the slowest path. Written
+ * without a lock; a lost update costs nothing.
  *
  * Context: softirq.
  */
 void rp_peer_arrived(struct rp_peer *peer, u64 newest_ns, u64 oldest_ns, u64 now_ns)
 {
-	s32 us = min_t(u64, now_ns - oldest_ns, NSEC_PER_SEC) / NSEC_PER_USEC;
-	s32 mean = READ_ONCE(peer->latency_us), dev = READ_ONCE(peer->latency_dev_us);
+	u32 us = min_t(u64, now_ns - oldest_ns, NSEC_PER_SEC) / NSEC_PER_USEC;
+	struct rp_usual latency = peer_latency(peer);
 
 	if (newest_ns > READ_ONCE(peer->arrived_ns))
 		WRITE_ONCE(peer->arrived_ns, newest_ns);
-	if (!mean) {
-		mean = us;
-		dev = us / 2;
-	} else {
-		dev += (abs(us - mean) - dev) / 4;
-		mean += (us - mean) / 8;
-	}
-	WRITE_ONCE(peer->latency_us, mean);
-	WRITE_ONCE(peer->latency_dev_us, dev);
+	if (latency.mean_us)
+		rp_usual_learn(&latency, us);
+	else
+		rp_usual_begin(&latency, us);
+	WRITE_ONCE(peer->latency.mean_us, latency.mean_us);
+	WRITE_ONCE(peer->latency.dev_us, latency.dev_us);
 }
 
 /** rp_peer_interval_us() - of reports: the longer one of ours and the peer's. */
@@ -228,8 +232,8 @@ u32 rp_peer_interval_us(const struct rp_peer *peer, const struct rp_device *rp)
 u32 rp_peer_patience_us(const struct rp_peer *peer, const struct rp_device *rp)
 {
 	u32 interval = rp_peer_interval_us(peer, rp);
-	u32 mean = READ_ONCE(peer->latency_us);
-	u32 us = mean ? mean + 4 * READ_ONCE(peer->latency_dev_us) : 3 * interval;
+	struct rp_usual latency = peer_latency(peer);
+	u32 us = latency.mean_us ? rp_usual_most_us(&latency) : 3 * interval;
 
 	return clamp(us, interval, max(RP_PATIENCE_MAX_US, interval));
 }
@@ -255,7 +259,7 @@ void rp_peer_clock(const struct rp_peer *peer, const struct rp_device *rp, u64 n
 		.arrived_ns = READ_ONCE(peer->arrived_ns),
 		.slack_us = slack,
 		.spread_us = 2 * READ_ONCE(peer->spread_us) +
-			     4 * READ_ONCE(peer->latency_dev_us) + slack,
+			     4 * peer_latency(peer).dev_us + slack,
 		.round_us = patience,
 		.tail_us = patience + interval,
 	};

@@ -12,6 +12,7 @@
 
 #include "core/hello.h"
 #include "core/repair.h"
+#include "core/usual.h"
 #include "envelope.h"
 #include "stats.h"
 
@@ -33,8 +34,7 @@ struct sk_buff;
  * @envelope_old: a packet that leaves should renew @envelope
  * @paths: to it, RCU, written under @lock; NULL: it has no more than the ports'
  * @spread_us: how far its packets on different paths may overtake each other
- * @latency_us: from sending to knowing of the arrival, smoothed
- * @latency_dev_us: how much that varies, smoothed
+ * @latency: from sending to knowing of the arrival
  * @reported_ns: when its last report came
  * @arrived_ns: sending time of the newest packet that it reported
  * @heard: what came from it, by the number of its port; allocated when it comes
@@ -68,8 +68,7 @@ struct rp_peer {
 	unsigned long used;
 	struct rp_peer_paths __rcu *paths;
 	u32 spread_us;
-	u32 latency_us;
-	u32 latency_dev_us;
+	struct rp_usual latency;
 	u64 reported_ns;
 	u64 arrived_ns;
 	struct rp_heard_port *heard[ROCEPATH_PORTS_MAX];

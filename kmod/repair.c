@@ -106,25 +106,13 @@ static void repair_tell_paths(struct rp_queue *q, struct rp_device *rp, struct r
 		struct rp_repair_path *p = &q->path[i];
 		struct rp_pathset_entry *e = &paths->set->entry[i];
 		u8 before = e->health.state;
-		bool changed = false;
 
 		if (p->delivered) {
-			e->traced_ns = now;
 			oldest = min(oldest, p->delivered_sent_ns);
 			newest = max(newest, p->arrived_ns);
-			rp_pathset_reported(paths->set, i, p->arrived_ns);
-			changed |= rp_health_arrived(&e->health, p->delivered, p->delivered_sent_ns,
-						     now);
 		}
-		if (p->lost)
-			changed |= rp_health_lost(&e->health, p->lost, p->lost_sent_ns, &knobs,
-						  now);
-		p->delivered = 0;
-		p->lost = 0;
-		if (changed) {
-			rp_pathset_publish(paths->set, i);
+		if (rp_pathset_account(paths->set, i, p, &knobs, now))
 			rp_path_changed(rp, peer, e, before, now);
-		}
 	}
 	spin_unlock(&peer->lock);
 	if (oldest != now)
@@ -213,9 +201,8 @@ void rp_queue_snapshot(struct rp_queue *q, struct rp_repair *repair)
 }
 
 /* it leaves without being kept, but what is said of it is an answer all the same */
-static void repair_unkept(struct rp_queue *q, struct rp_device *rp, u32 next)
+static void repair_note_sent(struct rp_queue *q, u32 next)
 {
-	rp_count(rp, RP_TX_UNKEPT);
 	spin_lock(&q->lock);
 	rp_answers_sent(&q->answers, next);
 	spin_unlock(&q->lock);
@@ -244,15 +231,21 @@ void rp_repair_keep(struct rp_qp *qp, u32 space, const struct rp_peer_paths *pat
 	struct rp_sent *s, *gone;
 	struct sk_buff *kept;
 
+	if (unlikely(!caps.packets)) {	/* nothing is to be kept */
+		repair_note_sent(q, next);
+		return;
+	}
 	if (percpu_counter_read_positive(&rp->kept_bytes) + skb->truesize >
 	    READ_ONCE(rp->repair_bytes)) {
-		repair_unkept(q, rp, next);
+		rp_count(rp, RP_TX_UNKEPT);
+		repair_note_sent(q, next);
 		rp_event_cap(rp, "no room to keep packets for repair: see repair-bytes");
 		return;
 	}
 	kept = skb_clone((struct sk_buff *)skb, GFP_ATOMIC | __GFP_NOWARN);
 	if (!kept) {
-		repair_unkept(q, rp, next);
+		rp_count(rp, RP_TX_UNKEPT);
+		repair_note_sent(q, next);
 		return;
 	}
 	s = repair_entry(kept);

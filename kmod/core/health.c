@@ -112,16 +112,14 @@ static void count(struct rp_health *h, u32 delivered, u32 lost)
 	h->fresh_lost += lost;
 }
 
-/* As TCP learns its round-trip time (RFC 6298). */
 static void learn_usual(struct rp_health *h)
 {
-	s32 us = h->overtaken_us, mean = h->usual_us, dev = h->usual_dev_us;
-	s32 off = us > mean ? us - mean : mean - us;
-
-	h->overtaken_us = 0;
-	h->usual_us = h->usual_of ? mean + (us - mean) / 8 : us;
-	h->usual_dev_us = h->usual_of ? dev + (off - dev) / 4 : us / 2;
+	if (h->usual_of)
+		rp_usual_learn(&h->usual, h->overtaken_us);
+	else
+		rp_usual_begin(&h->usual, h->overtaken_us);
 	h->usual_of = min(h->usual_of + 1, RP_HEALTH_USUAL);
+	h->overtaken_us = 0;
 }
 
 bool rp_health_arrived(struct rp_health *h, u32 packets, u64 sent_ns, u64 now_ns)
@@ -301,18 +299,19 @@ bool rp_health_answered(struct rp_health *h, u64 sent_ns, const struct rp_health
 	return rp_health_arrived(h, 0, sent_ns, now_ns);
 }
 
-/* Return: so long that chance does not explain it */
-static bool is_overtaken(struct rp_health *h, u64 unheard_ns, u64 newest_ns,
-			 const struct rp_health_knobs *knobs)
+static void note_overtaken(struct rp_health *h, u64 unheard_ns, u64 newest_ns)
 {
-	u64 usual_us = h->usual_us + 4ull * h->usual_dev_us;
+	u64 ns = newest_ns - min(newest_ns, unheard_ns);
 
-	h->overtaken_us = 0;
-	if (newest_ns <= unheard_ns)
-		return false;
-	h->overtaken_us = div_u64(min(newest_ns - unheard_ns, RTT_MAX_NS), 1000);
+	h->overtaken_us = div_u64(min(ns, RTT_MAX_NS), 1000);
+}
+
+/* By so much that chance does not explain it. */
+static bool is_overtaken(const struct rp_health *h, const struct rp_health_knobs *knobs)
+{
 	return h->usual_of == RP_HEALTH_USUAL &&
-	       newest_ns - unheard_ns > max(knobs->interval_ns / SLACK_SHARE, usual_us * 1000);
+	       h->overtaken_us > max(div_u64(knobs->interval_ns, SLACK_SHARE * 1000),
+				     rp_usual_most_us(&h->usual));
 }
 
 static bool poll_up(struct rp_health *h, bool peer_silent, u64 newest_ns,
@@ -330,8 +329,9 @@ static bool poll_up(struct rp_health *h, bool peer_silent, u64 newest_ns,
 		WRITE_ONCE(h->unheard_ns, now_ns);
 		return false;
 	}
+	note_overtaken(h, unheard_ns, newest_ns);
 	/* reports come once an interval: only half of one more says that it is not in this one */
-	if (!is_overtaken(h, unheard_ns, newest_ns, knobs) &&
+	if (!is_overtaken(h, knobs) &&
 	    now_ns - unheard_ns < max(knobs->interval_ns + knobs->interval_ns / 2,
 				      knobs->patience_ns))
 		return false;
@@ -341,7 +341,8 @@ static bool poll_up(struct rp_health *h, bool peer_silent, u64 newest_ns,
 static bool poll_suspect(struct rp_health *h, bool peer_silent, u64 newest_ns,
 			 const struct rp_health_knobs *knobs, u64 now_ns)
 {
-	is_overtaken(h, READ_ONCE(h->unheard_ns), newest_ns, knobs);
+	/* it may be late, which would be usual from then on */
+	note_overtaken(h, READ_ONCE(h->unheard_ns), newest_ns);
 	if (peer_silent) {
 		h->until_ns = max(h->until_ns, now_ns + 2 * knobs->interval_ns);
 		return false;

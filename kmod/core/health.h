@@ -38,6 +38,8 @@
 #include <rocepath/types.h>
 #include <linux/rocepath.h>
 
+#include "usual.h"
+
 /* answered probes in a row that end a probation */
 #define RP_HEALTH_PROBES 3
 /* so often what is usual for a path has to be seen before it is relied on */
@@ -74,8 +76,7 @@ struct rp_health_knobs {
  *	in SUSPECT when that was sent which is missing
  * @overtaken_us: so much later was sent what is known to have arrived by other paths than what
  *	@unheard_ns tells of, as rp_health_poll() last saw it
- * @usual_us: what @overtaken_us is when the path is heard of: mean
- * @usual_dev_us: deviation
+ * @usual: what @overtaken_us is when the path is heard of
  * @usual_of: how often that was seen, up to RP_HEALTH_USUAL
  * @arrived_ns: sending time of the newest packet that is known to have arrived
  * @delivered: packets known delivered, decayed together with @lost
@@ -117,8 +118,7 @@ struct rp_health {
 	u32 excess_lost;
 	u32 excess_packets;
 	u32 overtaken_us;
-	u32 usual_us;
-	u32 usual_dev_us;
+	struct rp_usual usual;
 	u32 rtt_us;
 	u32 late_us;
 	u64 since_ns;

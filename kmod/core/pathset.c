@@ -388,6 +388,28 @@ u16 rp_pathset_find(const struct rp_pathset *s, struct rp_path path)
 	return RP_PATHSET_NONE;
 }
 
+bool rp_pathset_account(struct rp_pathset *s, u16 index, struct rp_repair_path *p,
+			const struct rp_health_knobs *knobs, u64 now_ns)
+{
+	struct rp_pathset_entry *e = &s->entry[index];
+	u64 *newest_ns = &s->newest_ns[e->path.port];
+	bool changed = false;
+
+	if (p->delivered) {
+		e->traced_ns = now_ns;
+		*newest_ns = max(*newest_ns, p->arrived_ns);
+		changed |= rp_health_arrived(&e->health, p->delivered, p->delivered_sent_ns,
+					     now_ns);
+	}
+	if (p->lost)
+		changed |= rp_health_lost(&e->health, p->lost, p->lost_sent_ns, knobs, now_ns);
+	p->delivered = 0;
+	p->lost = 0;
+	if (changed)
+		rp_pathset_publish(s, index);
+	return changed;
+}
+
 /* --- time passes --- */
 
 void rp_pathset_ports(struct rp_pathset *s, const struct rp_paths_port *ports,

@@ -20,6 +20,7 @@
 #include "adapt.h"
 #include "health.h"
 #include "paths.h"
+#include "repair.h"
 
 #define RP_PATH_WEIGHT_MAX 256
 /* of a pathset: 32 ports x 256 EVs would be more than reports can speak of */
@@ -135,13 +136,18 @@ static inline void rp_pathset_recount(struct rp_pathset_entry *e)
 	e->adapt.marked = 0;
 }
 
-/** rp_pathset_reported() - what was sent at that time on a path is reported to have arrived. */
-static inline void rp_pathset_reported(struct rp_pathset *s, u16 index, u64 sent_ns)
-{
-	u64 *newest_ns = &s->newest_ns[s->entry[index].path.port];
-
-	*newest_ns = max(*newest_ns, sent_ns);
-}
+/**
+ * rp_pathset_account() - what became of packets on a path goes to its health
+ * @s: the pathset
+ * @index: the path
+ * @p: what became of them, as a queue for repairs has it; what is added up there is taken
+ * @knobs: of the device
+ * @now_ns: the time
+ *
+ * Return: true if the state of the path changed; its weights are published.
+ */
+bool rp_pathset_account(struct rp_pathset *s, u16 index, struct rp_repair_path *p,
+			const struct rp_health_knobs *knobs, u64 now_ns);
 
 /** rp_pathset_find() - index of a path, RP_PATHSET_NONE if it is not in it. O(log n) or better. */
 u16 rp_pathset_find(const struct rp_pathset *s, struct rp_path path);

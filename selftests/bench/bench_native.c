@@ -262,11 +262,13 @@ static void run_report_read(void *arg, u32 reports)
 			abort();
 		while (rp_report_next_path(&r, &p)) {
 			u16 index = rp_pathset_find(set, (struct rp_path){ p.path >> 8, p.path });
+			struct rp_repair_path news = {
+				.delivered = 1, .delivered_sent_ns = now, .arrived_ns = now,
+			};
 
 			set->entry[index].received++;
 			set->entry[index].health.late_us = p.late_us;
-			rp_health_arrived(&set->entry[index].health, 1, now, now);
-			rp_pathset_reported(set, index, now);
+			rp_pathset_account(set, index, &news, &knobs, now);
 		}
 		while (rp_report_next_flow(&r, &f))
 			measure_sink = f.expected;

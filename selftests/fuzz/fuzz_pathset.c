@@ -133,7 +133,9 @@ static u64 ago(struct input *in, const struct life *l)
 
 static void happen(struct input *in, struct life *l)
 {
-	struct rp_pathset_entry *e = &l->s->entry[word(in) % l->s->n];
+	u16 index = word(in) % l->s->n;
+	struct rp_pathset_entry *e = &l->s->entry[index];
+	struct rp_repair_path p;
 	bool changed = false;
 	u32 how = byte(in);
 
@@ -142,17 +144,22 @@ static void happen(struct input *in, struct life *l)
 		rp_health_sent(&e->health, l->now);
 		break;
 	case 1:
-		changed = rp_health_arrived(&e->health, word(in), ago(in, l), l->now);
+		p = (struct rp_repair_path){
+			.delivered = word(in), .delivered_sent_ns = ago(in, l),
+			.arrived_ns = ago(in, l),
+		};
+		rp_pathset_account(l->s, index, &p, &l->knobs, l->now);
 		break;
 	case 2:
-		changed = rp_health_lost(&e->health, word(in), ago(in, l), &l->knobs, l->now);
+		p = (struct rp_repair_path){ .lost = word(in), .lost_sent_ns = ago(in, l) };
+		rp_pathset_account(l->s, index, &p, &l->knobs, l->now);
 		break;
 	default:
 		rp_health_probed(&e->health, &l->knobs, l->now);
 		changed = rp_health_answered(&e->health, l->now, &l->knobs, l->now);
 	}
 	if (changed)
-		rp_pathset_publish(l->s, e - l->s->entry);
+		rp_pathset_publish(l->s, index);
 }
 
 /* all of them say something */
@@ -192,7 +199,6 @@ static void poll(struct input *in, struct life *l)
 	for (i = 0; i < l->s->n; i++)
 		l->before[i] = l->s->entry[i].health.state;
 	l->knobs.spread_ns = word(in);
-	rp_pathset_reported(l->s, word(in) % l->s->n, ago(in, l));
 	rp_pathset_poll(l->s, silent, &l->knobs, l->now, note, l);
 	for (i = 0; i < l->s->n; i++) {
 		require(l->before[i] == l->s->entry[i].health.state, "a change that was not told");

@@ -29,7 +29,7 @@ static u32 interval_us(const struct sim *sim)
 
 static u32 patience_us(const struct sim *sim, const struct sender *tx)
 {
-	u32 mean = tx->latency_us, us = mean ? mean + 4 * tx->latency_dev_us : 3 * interval_us(sim);
+	u32 us = tx->latency.mean_us ? rp_usual_most_us(&tx->latency) : 3 * interval_us(sim);
 
 	return clamp(us, interval_us(sim), PATIENCE_MAX_US);
 }
@@ -48,7 +48,7 @@ static struct rp_repair_clock clock_of(const struct sim *sim, const struct sende
 
 	return (struct rp_repair_clock){
 		.now_ns = sim_now_ns(sim), .arrived_ns = tx->arrived_ns, .slack_us = slack,
-		.spread_us = 2 * tx->spread_us + 4 * tx->latency_dev_us + slack,
+		.spread_us = 2 * tx->spread_us + 4 * tx->latency.dev_us + slack,
 		.round_us = patience, .tail_us = patience + interval_us(sim),
 	};
 }
@@ -277,16 +277,13 @@ void sender_acked(struct sim *sim, u32 conn, u32 psn, bool nak)
 
 static void learn_latency(struct sender *tx, u64 newest_ns, u64 oldest_ns, u64 now)
 {
-	s32 us = (now - oldest_ns) / 1000;
+	u32 us = (now - oldest_ns) / 1000;
 
 	tx->arrived_ns = max(tx->arrived_ns, newest_ns);
-	if (!tx->latency_us) {
-		tx->latency_us = us;
-		tx->latency_dev_us = us / 2;
-		return;
-	}
-	tx->latency_dev_us += (abs(us - tx->latency_us) - tx->latency_dev_us) / 4;
-	tx->latency_us += (us - tx->latency_us) / 8;
+	if (tx->latency.mean_us)
+		rp_usual_learn(&tx->latency, us);
+	else
+		rp_usual_begin(&tx->latency, us);
 }
 
 /* what became of packets goes to the paths' health */
@@ -298,24 +295,12 @@ static void tell_paths(struct sim *sim, struct sender *tx)
 
 	for (i = 0; i < tx->set->n; i++) {
 		struct rp_repair_path *p = &tx->path[i];
-		struct rp_pathset_entry *e = &tx->set->entry[i];
-		bool changed = false;
 
 		if (p->delivered) {
-			e->traced_ns = now;
 			oldest = min(oldest, p->delivered_sent_ns);
 			newest = max(newest, p->arrived_ns);
-			rp_pathset_reported(tx->set, i, p->arrived_ns);
-			changed |= rp_health_arrived(&e->health, p->delivered, p->delivered_sent_ns,
-						     now);
 		}
-		if (p->lost)
-			changed |= rp_health_lost(&e->health, p->lost, p->lost_sent_ns, &knobs,
-						  now);
-		p->delivered = 0;
-		p->lost = 0;
-		if (changed)
-			rp_pathset_publish(tx->set, i);
+		rp_pathset_account(tx->set, i, p, &knobs, now);
 	}
 	if (oldest != now)
 		learn_latency(tx, newest, oldest, now);

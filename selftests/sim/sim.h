@@ -128,8 +128,7 @@ struct heard {
  * @failures: of paths, as the queue knows
  * @arrived_ns: sending time of the newest packet that is known to have arrived
  * @reported_ns: when a report last came
- * @latency_us: from sending to knowing, mean
- * @latency_dev_us: deviation
+ * @latency: from sending to knowing
  * @spread_us: between paths, a peak that decays
  * @odd: every second tick has a report
  * @ticking: there is a next tick
@@ -148,8 +147,7 @@ struct sender {
 	u32 failures;
 	u64 arrived_ns;
 	u64 reported_ns;
-	s32 latency_us;
-	s32 latency_dev_us;
+	struct rp_usual latency;
 	u32 spread_us;
 	bool odd;
 	bool ticking;

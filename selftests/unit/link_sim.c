@@ -221,10 +221,9 @@ static void missed(struct sim *sim, struct packet p)
 
 static void lost(struct sim *sim, const struct packet *p)
 {
-	struct rp_health *h = &sim->set->entry[p->path].health;
+	struct rp_repair_path news = { .lost = 1, .lost_sent_ns = p->sent_ns };
 
-	if (rp_health_lost(h, 1, p->sent_ns, &sim->knobs, sim->now))
-		rp_pathset_publish(sim->set, p->path);
+	rp_pathset_account(sim->set, p->path, &news, &sim->knobs, sim->now);
 }
 
 static void reported(struct sim *sim, struct snapshot *snap)
@@ -233,13 +232,14 @@ static void reported(struct sim *sim, struct snapshot *snap)
 
 	for (i = 0; i < sim->set->n; i++) {
 		struct rp_pathset_entry *e = &sim->set->entry[i];
-		u32 news = snap->received[i] - e->received;
+		struct rp_repair_path news = {
+			.delivered = snap->received[i] - e->received,
+			.delivered_sent_ns = snap->sent_ns[i], .arrived_ns = snap->sent_ns[i],
+		};
 
-		if (!news)
+		if (!news.delivered)
 			continue;
-		rp_pathset_reported(sim->set, i, snap->sent_ns[i]);
-		if (rp_health_arrived(&e->health, news, snap->sent_ns[i], sim->now))
-			rp_pathset_publish(sim->set, i);
+		rp_pathset_account(sim->set, i, &news, &sim->knobs, sim->now);
 		e->received = snap->received[i];
 		e->marked = snap->marked[i];
 		e->health.late_us = snap->late_us[i];

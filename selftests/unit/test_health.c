@@ -280,7 +280,7 @@ static void overtaken(void **state)
 	}
 	rp_health_sent(&h, now);
 	assert_false(rp_health_poll(&h, false, now + I / 4, &patient, now + I));
-	assert_true(rp_health_poll(&h, false, now + I / 4 + 1, &patient, now + I));
+	assert_true(rp_health_poll(&h, false, now + I / 4 + 1000, &patient, now + I));
 }
 
 static void dead_peer_takes_no_path_down(void **state)
