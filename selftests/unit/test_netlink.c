@@ -8,6 +8,7 @@
  * passes only while somebody waits.
  */
 /* SOURCES: user/units.c user/error.c user/words.c user/args.c user/help.c user/json.c */
+/* SOURCES: selftests/unit/absent_commands.c */
 /* SOURCES: user/netlink.c user/attrs.c user/sets.c user/table.c user/cli.c user/commands.c */
 /* SOURCES: user/device.c user/port.c user/peer.c user/path.c user/flow.c user/key.c user/class.c */
 /* SOURCES: user/stats.c user/monitor.c user/overview.c user/advice.c */
@@ -32,32 +33,6 @@
 #define LOOPBACK 1	/* the ifindex of lo, which there always is */
 #define DATAGRAM 16384
 #define QUEUE 16
-
-/* these want more than the tests link */
-int absent(struct rp_cli *cli, const struct rp_args *args)
-{
-	return 0;
-}
-
-#define ABSENT(name) \
-	int name(struct rp_cli *cli, const struct rp_args *args) __attribute__((alias("absent")))
-ABSENT(rp_version);
-ABSENT(rp_help);
-ABSENT(rp_check);
-ABSENT(rp_policy_apply);
-ABSENT(rp_policy_try);
-ABSENT(rp_policy_diff);
-ABSENT(rp_policy_show);
-ABSENT(rp_policy_clean);
-ABSENT(rp_rule_show);
-ABSENT(rp_drop_show);
-ABSENT(rp_qp_show);
-ABSENT(rp_job_show);
-ABSENT(rp_status);
-ABSENT(rp_run);
-
-int rp_policy_classes(struct rp_cli *cli) { return 0; }
-bool rp_policy_is_in_force(void) { return false; }
 
 struct datagram {
 	char bytes[DATAGRAM] __attribute__((aligned(8)));

@@ -689,7 +689,7 @@ static void step(struct repair_pair *p)
 
 static void test_walk(void **state)
 {
-	const u32 lives = 20, steps = 2000 + ROUNDS(18000);
+	const u32 lives = 20, steps = ROUNDS(20000);
 	struct rp_repair_stats sum = { 0 };
 	u32 life, i;
 
