@@ -13,7 +13,7 @@ RESULTS = '/sys/kernel/debug/kunit/rocepath/results'
 
 def suite(m):
     """All cases pass; none is left out."""
-    m.run('modprobe rocepath_kunit', 300)
+    m.run('modprobe rocepath_kunit', 600)
     m.run('mount -t debugfs none /sys/kernel/debug 2>/dev/null; true')
     results = m.get(RESULTS).decode()
     for line in results.splitlines():
