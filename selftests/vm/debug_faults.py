@@ -15,6 +15,7 @@ from rocepath_lab import capable, conserved, counted, show
 DEBUGFS = '/sys/kernel/debug'
 MANY = 2000             # allocations of one command: more means that it does not end
 SHARE = 5               # per cent of the module's allocations that fail under traffic
+FAULTS = 1000000        # that a kernel may make of each kind: it counts down from there
 # What the kernel says when memory is short is no complaint about us.
 SHORT = r'FAULT_INJECTION|page allocation failure|Call Trace|SLUB: Unable'
 
@@ -95,6 +96,7 @@ def commands(a, _b, _lab):
                 break
             did, failed = did + done, failed + (not done)
         ksft.true(not reached, '%s: more than %d allocations' % (step.do, MANY))
+        ksft.ge(did + failed, 1, '%s: allocations that failed' % step.do)
         ksft.say('%s: %d allocations failed: %d times it failed, %d times it did without' % (
             step.do, did + failed, failed, did))
         if step.undo:
@@ -109,8 +111,13 @@ def fail_in_module(m, kind, share=SHARE):
     where = '%s/%s/' % (DEBUGFS, kind)
     for name, value in (('require-start', '0x%x' % section), ('require-end', '0x%x' % (section + size)),
                         ('stacktrace-depth', 16), ('ignore-gfp-wait', 0), ('task-filter', 'N'), ('space', 0),
-                        ('times', -1), ('interval', 1), ('probability', share)):
+                        ('times', FAULTS), ('interval', 1), ('probability', share)):
         m.run('[ ! -e {0} ] || echo {1} >{0}'.format(where + name, value))
+
+
+def faults(m, kind):
+    """How many allocations have failed since `fail_in_module`."""
+    return FAULTS - int(m.get('%s/%s/times' % (DEBUGFS, kind)))
 
 
 def no_memory(kind):
@@ -124,11 +131,14 @@ def no_memory(kind):
                 fail_in_module(m, kind)
             start = b.stats('rp0')['rx_packets']
             b.poll(lambda: b.stats('rp0')['rx_packets'] > start + 5000, 120, 'it goes on')
+            failed = [faults(m, kind) for m in (a, b)]
             for m in (a, b):
                 fail_in_module(m, kind, 0)
             stream.end()
         for m in (a, b):
             conserved(m)
+        ksft.say('allocations that failed: %s' % failed)
+        ksft.ge(min(failed), 1, 'allocations that failed')
         ksft.say('a: %s' % sent)
         ksft.say('b: %s' % got)
         capable(a, V4['b'])
