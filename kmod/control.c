@@ -379,7 +379,7 @@ static bool control_visit(struct rp_device *rp, struct rp_peer *peer, unsigned l
 		rp_event_peer(rp, &peer->address, ROCEPATH_EVENT_PEER_LOST, "its hellos stopped");
 	}
 	if (time_after(jiffies, READ_ONCE(peer->used) + RP_PEER_IDLE_INTERVALS * interval))
-		return refcount_read(&peer->refs) == 1;
+		return refcount_read(&peer->refs) == 1 && !READ_ONCE(peer->kept);
 	if (!ready || time_before(jiffies, peer->hello_due))
 		return false;
 	/* spread over the interval, so that peers which came together part */

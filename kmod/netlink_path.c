@@ -211,9 +211,10 @@ static struct rp_port *path_port(struct rp_device *rp, struct genl_info *info)
 	return ERR_PTR(-ENODEV);
 }
 
-/* the peer that a request names; to be put */
+/* the peer that a request names, made if there is a choice to be kept for it; to be put */
 static struct rp_peer *path_peer(struct rp_device *rp, struct genl_info *info)
 {
+	bool create = info->attrs[ROCEPATH_A_PATH_EVS] && nla_len(info->attrs[ROCEPATH_A_PATH_EVS]);
 	struct nlattr *attr = info->attrs[ROCEPATH_A_PATH_PEER];
 	struct in6_addr address;
 	struct rp_peer *peer;
@@ -225,11 +226,15 @@ static struct rp_peer *path_peer(struct rp_device *rp, struct genl_info *info)
 	memcpy(&address, nla_data(attr), sizeof(address));
 	local_bh_disable();
 	rcu_read_lock();
-	peer = rp_peer_get(rp, &address, false);
+	peer = rp_peer_get(rp, &address, create);
 	rcu_read_unlock();
 	local_bh_enable();
 	if (peer)
 		return peer;
+	if (create) {
+		NL_SET_ERR_MSG_ATTR(info->extack, attr, "No room for another peer: raise peers-max");
+		return ERR_PTR(-ENOSPC);
+	}
 	NL_SET_ERR_MSG_ATTR(info->extack, attr,
 			    "No such peer: there is one once a QP has sent to it");
 	return ERR_PTR(-ENOENT);

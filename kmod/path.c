@@ -198,6 +198,7 @@ int rp_path_choose(struct rp_device *rp, struct rp_peer *peer, u8 port, const u8
 	peer->chosen->n[port] = n;
 	for (i = 0; i < ROCEPATH_EVS_MAX; i++)
 		peer->chosen->ev[port][i] = i < n ? ev[i] : i;
+	WRITE_ONCE(peer->kept, memchr_inv(peer->chosen->n, 0, sizeof(peer->chosen->n)));
 	spin_unlock_bh(&peer->lock);
 	kfree(chosen);
 	rp_path_sync(rp, peer);
@@ -221,7 +222,8 @@ void rp_path_changed(struct rp_device *rp, struct rp_peer *peer, const struct rp
 {
 	const struct rp_ports *ports = rcu_dereference(rp->ports);
 	const struct rp_port *port = READ_ONCE(ports->port[e->path.port]);
-	u64 took = e->health.unheard_ns ? now_ns - e->health.unheard_ns : 0;
+	u64 unheard = e->health.unheard_ns;
+	u64 took = unheard ? now_ns - min(unheard, now_ns) : 0;
 
 	lockdep_assert_held(&peer->lock);
 	trace_rocepath_path(rp->dev, &peer->address, e->path.port, e->path.ev, before,

@@ -3,8 +3,9 @@
  * Peers: remote RoCE addresses, each as one device sees it.
  *
  * A peer is made when a QP of this host sends to it or hears from it, or by a
- * control packet that a key of ours vouches for; never by whoever can send a
- * UDP packet. It goes when no QP has it and nothing was heard for a while.
+ * control packet that a key of ours vouches for, or when its paths are chosen;
+ * never by whoever can send a UDP packet. It goes when no QP has it, nothing was
+ * heard for a while and no choice would be lost.
  */
 #include "peer.h"
 
@@ -203,9 +204,11 @@ static struct rp_usual peer_latency(const struct rp_peer *peer)
  */
 void rp_peer_arrived(struct rp_peer *peer, u64 newest_ns, u64 oldest_ns, u64 now_ns)
 {
-	u32 us = min_t(u64, now_ns - oldest_ns, NSEC_PER_SEC) / NSEC_PER_USEC;
+	u64 took_ns = now_ns - min(oldest_ns, now_ns);
+	u32 us = min_t(u64, took_ns, NSEC_PER_SEC) / NSEC_PER_USEC;
 	struct rp_usual latency = peer_latency(peer);
 
+	newest_ns = min(newest_ns, now_ns);
 	if (newest_ns > READ_ONCE(peer->arrived_ns))
 		WRITE_ONCE(peer->arrived_ns, newest_ns);
 	if (latency.mean_us)

@@ -32,6 +32,7 @@ struct sk_buff;
  * @holds: it may spray to us, so early packets are kept back
  * @reports: it reports what arrives and repairs: @paths are there, or will be
  * @envelope_old: a packet that leaves should renew @envelope
+ * @kept: its EVs were chosen, so it is not forgotten
  * @paths: to it, RCU, written under @lock; NULL: it has no more than the ports'
  * @spread_us: how far its packets on different paths may overtake each other
  * @latency: from sending to knowing of the arrival
@@ -45,7 +46,7 @@ struct sk_buff;
  * @hello: what we know of each other
  * @envelope: to send control packets in
  * @hello_due: jiffies when the next hello is to be sent
- * @chosen: EVs that discovery chose, may be NULL
+ * @chosen: EVs that discovery or the operator chose, may be NULL
  * @heard_next: path of the peer's to begin the next report with
  * @probe_mask: random, of probes' cookies
  * @turn: of control packets, over the paths
@@ -65,6 +66,7 @@ struct rp_peer {
 	bool holds;
 	bool reports;
 	bool envelope_old;
+	bool kept;
 	unsigned long used;
 	struct rp_peer_paths __rcu *paths;
 	u32 spread_us;

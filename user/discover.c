@@ -256,6 +256,22 @@ static void print_commands(const struct discovery *d)
 	}
 }
 
+/* the same for the policy file */
+static void print_policy(const struct discovery *d)
+{
+	uint8_t evs[RP_EVS_MAX];
+
+	printf("devices:\n  - name: %s\n    ports:\n", d->device);
+	for (unsigned int i = 0; i < d->port_count; i++) {
+		unsigned int count = rp_fabric_chosen(&d->fabric, i, evs);
+		char list[RP_EVS_TEXT_LEN];
+
+		rp_evs_print(evs, count, list, sizeof(list));
+		printf(count ? "      - {name: %s, paths: [{peer: '%s', evs: [%s]}]}\n" :
+		       "      - {name: %s}\n", d->name[i], d->peer, list);
+	}
+}
+
 static void print_text(const struct discovery *d)
 {
 	uint8_t evs[RP_EVS_MAX];
@@ -269,6 +285,8 @@ static void print_text(const struct discovery *d)
 	printf(d->applied ? "\nin use now; to do the same again:\n" :
 	       "\nnot in use yet; use them by `apply`, or:\n");
 	print_commands(d);
+	printf("\nto have them whenever the policy is applied, in its file:\n");
+	print_policy(d);
 }
 
 static void json_evs(struct rp_json *json, const char *key, const uint8_t *evs, unsigned int count)

@@ -504,6 +504,35 @@ def share_deviation(shares, start, window=1.0, settle=1.0):
     return max(statistics.pstdev(row) for row in parts.values())
 
 
+# Gateways of the ports' own.
+
+def own_gateways(r):
+    """Each port has its own gateway, resolved by that port; both carry data, one alone goes on."""
+    part(r)
+    r.fabric.gateways(anycast=False)
+    try:
+        for m in (r.a, r.b):
+            JOINED[m] = join(r, m, ROCEPATH, REPORTS, via=True)
+        meet(r)
+        with Load(r, 1) as load:
+            load.wait(1)
+            carried = {row['port']: row['delivered'] for row in show(r.a, 'path') if row.get('peer')}
+            r.fabric.cut('a-a1')
+            load.wait(1)
+            before = received(r.b)
+            load.wait(0.5)
+            ksft.ge(received(r.b) - before, 50, 'packets by one port')
+            r.fabric.heal()
+        load.whole()
+        ksft.say('delivered by each port: %s' % carried)
+        ksft.true(sorted(carried) == list(PORTS) and min(carried.values()) > 0, carried)
+        settled(r)
+    finally:
+        r.fabric.heal()
+        part(r)
+        r.fabric.gateways(anycast=True)
+
+
 # 5: flaps.
 
 def flaps(r):
@@ -672,7 +701,7 @@ def caps(r):
     ksft.eq(d['rx_held'], d['rx_released'] + d['rx_expired'] + d['rx_flushed'], 'held ones, later')
 
 
-TESTS = [carrier_cut, blackhole, loss_on_one_path, slow_link, flaps, forged, caps]
+TESTS = [carrier_cut, blackhole, loss_on_one_path, slow_link, own_gateways, flaps, forged, caps]
 MORE = [carrier_cut_at_the_receiver, loss_on_all_paths, carrier_cut_of_bonds, blackhole_of_others,
         loss_without]
 

@@ -101,6 +101,36 @@ def devices(m):
     m.run('ip link del rp0')
 
 
+def paths(m):
+    """Gateways and paths of a port: given, changed, taken back; a peer that was chosen for stays, others do not."""
+    given = POLICY.replace('[p0,', "[{name: p0, via: [10.0.0.9, 'fd00::9'], paths: "
+                           "[{peer: 10.0.0.2, evs: [3, 5-7]}, {peer: 'fd00::2', evs: 1}]},").replace(
+                               'report-interval', 'hello-interval: 10ms\n    report-interval')
+    other = given.replace("10.0.0.9, 'fd00::9'", '10.0.0.8').replace(", {peer: 'fd00::2', evs: 1}", '')
+
+    def state():
+        row = port(m, 'p0')
+        return row.get('via4'), row.get('via6'), sorted(p['address'] for p in show(m, 'peer'))
+
+    apply(m, given)
+    ksft.eq(state(), ('10.0.0.9', 'fd00::9', ['10.0.0.2', 'fd00::2']))
+    ksft.eq(m.run('rocepath show | rocepath diff -').out, '')
+    ksft.eq(apply(m, given).out, '')
+    # a peer that nothing is heard of goes after some intervals, unless something was chosen for it
+    m.run('rocepath path set dev rp0 peer 10.0.0.3 port p0 evs 1,2')
+    m.run('rocepath path set dev rp0 peer 10.0.0.3 port p0 evs default')
+    m.poll(lambda: '10.0.0.3' not in state()[2], 30, 'the peer without a choice is forgotten')
+    ksft.eq(state()[2], ['10.0.0.2', 'fd00::2'])
+    job = m.run('rocepath path set dev rp0 peer 10.0.0.4 port p0 evs default', check=False)
+    ksft.isin('No such peer', job.err)
+    apply(m, other)
+    m.poll(lambda: state() == ('10.0.0.8', None, ['10.0.0.2']), 30, 'what is not given any more goes')
+    m.run('rocepath device set rp0 peers-max 1')
+    job = m.run('rocepath path set dev rp0 peer 10.0.0.5 port p0 evs 1', check=False)
+    ksft.isin('raise peers-max', job.err)
+    m.run('rocepath clean; ip link del rp0')
+
+
 def failure(m):
     """What cannot be made leaves the old policy whole, and no device behind."""
     job = apply(m, POLICY.replace('/tmp/secret', '/nonexistent'), check=False)
@@ -169,7 +199,7 @@ def stacked(m):
         ksft.eq(m.run('tc qdisc show dev p0').out.count('clsact'), 0)
 
 
-TESTS = [devices, failure, late, stacked]
+TESTS = [devices, paths, failure, late, stacked]
 
 
 def main():

@@ -152,7 +152,7 @@ static void take_process(u32 pid, struct rp_qp *qp)
 static void enter_tx(const struct reader *r, const struct rp_qp_key *key, const struct rp_qp *qp)
 {
 	const struct rp_qp_tx tx = {
-		.qp = *key, .job = RP_JOBS_MAX, .job_peer = RP_JOB_PEERS_MAX,
+		.qp = *key, .class = RP_CLASSES_MAX, .job = RP_JOBS_MAX, .job_peer = RP_JOB_PEERS_MAX,
 	};
 	struct rp_wire_qp wire = rp_wire_qp_learn(qp->ifindex, qp->remote_qpn,
 						  qp->udp_source_port);
@@ -185,7 +185,7 @@ static void take_entry(struct reader *r, const struct nlattr *entry)
 {
 	struct rp_qp qp = {
 		.type = RP_QP_RC, .source = RP_QP_READ, .ifindex = r->device->ifindex,
-		.job = RP_JOBS_MAX, .job_peer = RP_JOB_PEERS_MAX,
+		.class = RP_CLASSES_MAX, .job = RP_JOBS_MAX, .job_peer = RP_JOB_PEERS_MAX,
 	};
 	struct rp_qp_key key = { .device_index = r->device->index };
 	const struct nlattr *attr;

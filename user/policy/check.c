@@ -300,14 +300,91 @@ static void check_address(const struct checker *c, char *const *address)
 			 *address);
 }
 
+static void check_via(const struct checker *c, const struct rp_spec_port *port)
+{
+	char *const *via = port->via.items;
+	unsigned int seen[2] = { 0, 0 };
+
+	for (unsigned int i = 0; i < port->via.count; i++) {
+		uint8_t address[RP_ADDRESS_LEN];
+		struct rp_error error;
+
+		if (!via[i])
+			continue;
+		if (rp_address_parse(via[i], address, &error))
+			complain(c, &via[i], "via: %s", error.text);
+		else if (seen[rp_address_is_ipv4(address)]++)
+			complain(c, &via[i],
+				 "a port has one gateway for IPv4 and one for IPv6: take one of them out");
+	}
+}
+
+static void check_evs(const struct checker *c, const struct rp_spec_paths *paths)
+{
+	char *const *item = paths->evs.items;
+	bool seen[RP_EVS_MAX] = { false };
+
+	for (unsigned int i = 0; i < paths->evs.count; i++) {
+		uint8_t evs[RP_EVS_MAX];
+		struct rp_error error;
+		int count = item[i] ? rp_evs_parse(item[i], evs, &error) : 0;
+
+		if (count < 0)
+			complain(c, &item[i], "evs: %s", error.text);
+		for (int j = 0; j < count; j++) {
+			if (seen[evs[j]]) {
+				complain(c, &item[i], "evs has %u twice: take one out", evs[j]);
+				break;
+			}
+			seen[evs[j]] = true;
+		}
+	}
+	if (rp_given(paths, RP_KEY_PATHS_EVS) && !paths->evs.count)
+		complain(c, &paths->evs,
+			 "evs is empty: write some such as [3, 7, 16-31], or leave the peer out");
+}
+
+static bool same_peer(const char *a, const char *b)
+{
+	uint8_t one[RP_ADDRESS_LEN], other[RP_ADDRESS_LEN];
+
+	return a && b && !rp_address_parse(a, one, NULL) && !rp_address_parse(b, other, NULL) &&
+	       !memcmp(one, other, sizeof(one));
+}
+
+static void check_paths(const struct checker *c, const struct rp_spec_port *port)
+{
+	const struct rp_spec_paths *paths = port->paths.items;
+
+	for (unsigned int i = 0; i < port->paths.count; i++) {
+		uint8_t address[RP_ADDRESS_LEN];
+		struct rp_error error;
+
+		if (paths[i].peer && rp_address_parse(paths[i].peer, address, &error))
+			complain(c, &paths[i].peer, "peer: %s", error.text);
+		for (unsigned int j = 0; j < i; j++)
+			if (same_peer(paths[i].peer, paths[j].peer)) {
+				complain(c, &paths[i].peer,
+					 "the paths to %s are given already, in %s:%u: take one of them out",
+					 paths[i].peer, file_of(c, &paths[j].peer),
+					 line_of(c, &paths[j].peer));
+				break;
+			}
+		check_evs(c, &paths[i]);
+	}
+}
+
 static void check_device(const struct checker *c, const struct rp_spec_device *device,
 			 struct named *seen, unsigned int *count)
 {
 	const struct rp_spec_port *ports = device->ports.items;
 
 	check_named(c, seen, count, &device->name, "a device");
-	for (unsigned int i = 0; i < device->ports.count; i++)
+	for (unsigned int i = 0; i < device->ports.count; i++) {
 		check_named(c, seen, count, &ports[i].name, "a port");
+		check_via(c, &ports[i]);
+		check_paths(c, &ports[i]);
+	}
 	for (unsigned int i = 0; i < device->addresses.count; i++)
 		check_address(c, (char *const *)device->addresses.items + i);
 	if (rp_given(device, RP_KEY_DEVICE_GAP_FLOOR) &&

@@ -8,6 +8,8 @@
 
 #include "../attrs.h"
 #include "../key.h"
+#include "../path.h"
+#include "../units.h"
 #include "devices.h"
 
 /* of each key of a device that is a setting */
@@ -128,11 +130,118 @@ static int set_device(struct change *c, const struct rp_spec_device *device, int
 	return submit(c, device->name);
 }
 
-static int add_port(struct change *c, const struct rp_spec_port *port, int device)
+/* what @before has and @port has not is taken back */
+static void put_vias(struct nlmsghdr *nlh, const struct rp_spec_port *port,
+		     const struct rp_spec_port *before)
+{
+	static const struct rp_list nothing;
+	const struct rp_list *lists[] = { before ? &before->via : &nothing, &port->via };
+	uint8_t via4[RP_ADDRESS4_LEN] = { 0 }, via6[RP_ADDRESS_LEN] = { 0 };
+	bool has4 = false, has6 = false;
+
+	for (unsigned int l = 0; l < 2; l++) {
+		for (unsigned int i = 0; i < lists[l]->count; i++) {
+			uint8_t address[RP_ADDRESS_LEN];
+			bool ipv4;
+
+			rp_address_parse(((char **)lists[l]->items)[i], address, NULL);
+			ipv4 = rp_address_is_ipv4(address);
+			has4 |= ipv4;
+			has6 |= !ipv4;
+			if (lists[l] == &port->via && ipv4)
+				memcpy(via4, address + RP_ADDRESS_LEN - RP_ADDRESS4_LEN,
+				       sizeof(via4));
+			else if (lists[l] == &port->via)
+				memcpy(via6, address, sizeof(via6));
+		}
+	}
+	if (has4)
+		mnl_attr_put(nlh, ROCEPATH_A_PORT_VIA4, sizeof(via4), via4);
+	if (has6)
+		mnl_attr_put(nlh, ROCEPATH_A_PORT_VIA6, sizeof(via6), via6);
+}
+
+static bool has_paths_to(const struct rp_spec_port *port, const char *peer)
+{
+	const struct rp_spec_paths *paths = port->paths.items;
+	uint8_t wanted[RP_ADDRESS_LEN], address[RP_ADDRESS_LEN];
+
+	rp_address_parse(peer, wanted, NULL);
+	for (unsigned int i = 0; i < port->paths.count; i++) {
+		rp_address_parse(paths[i].peer, address, NULL);
+		if (!memcmp(address, wanted, sizeof(wanted)))
+			return true;
+	}
+	return false;
+}
+
+/* a peer that the module does not know has no choice to be taken back */
+static int forget_paths(struct change *c, const char *peer, int device, int ifindex)
+{
+	uint8_t address[RP_ADDRESS_LEN];
+	int err;
+
+	rp_address_parse(peer, address, NULL);
+	rp_path_request(c->nl, device, address, ifindex, NULL, 0);
+	err = rp_nl_do(c->nl, NULL, NULL);
+	if (err && err != -ENOENT)
+		return rp_nl_explain(c->nl, err, NULL, peer), -1;
+	return 0;
+}
+
+static int choose_paths(struct change *c, const struct rp_spec_paths *paths, int device,
+			int ifindex)
+{
+	uint8_t address[RP_ADDRESS_LEN], evs[RP_EVS_MAX];
+	unsigned int count = 0;
+
+	rp_address_parse(paths->peer, address, NULL);
+	for (unsigned int i = 0; i < paths->evs.count; i++) {
+		uint8_t some[RP_EVS_MAX];
+		int n = rp_evs_parse(((char **)paths->evs.items)[i], some, NULL);
+
+		memcpy(evs + count, some, n);
+		count += n;
+	}
+	rp_path_request(c->nl, device, address, ifindex, evs, count);
+	return submit(c, paths->peer);
+}
+
+static int set_paths(struct change *c, const struct rp_spec_port *port,
+		     const struct rp_spec_port *before, int device, int ifindex)
+{
+	const struct rp_spec_paths *paths = before ? before->paths.items : NULL;
+
+	for (unsigned int i = 0; before && i < before->paths.count; i++)
+		if (!has_paths_to(port, paths[i].peer) &&
+		    forget_paths(c, paths[i].peer, device, ifindex))
+			return -1;
+	paths = port->paths.items;
+	for (unsigned int i = 0; i < port->paths.count; i++)
+		if (choose_paths(c, &paths[i], device, ifindex))
+			return -1;
+	return 0;
+}
+
+static int set_port(struct change *c, const struct rp_spec_port *port,
+		    const struct rp_spec_port *before, int device, int ifindex)
+{
+	struct nlmsghdr *nlh = rp_nl_request(c->nl, ROCEPATH_CMD_PORT_SET);
+
+	mnl_attr_put_u32(nlh, ROCEPATH_A_PORT_IFINDEX, ifindex);
+	if (rp_given(port, RP_KEY_PORT_WEIGHT))
+		mnl_attr_put_u32(nlh, ROCEPATH_A_PORT_WEIGHT, port->weight);
+	put_vias(nlh, port, before);
+	if (submit(c, port->name))
+		return -1;
+	return set_paths(c, port, before, device, ifindex);
+}
+
+static int add_port(struct change *c, const struct rp_spec_port *port,
+		    const struct rp_spec_port *before, int device)
 {
 	const struct rp_link_info *link = rp_links_name(&c->links, port->name);
 	struct rp_error error;
-	struct nlmsghdr *nlh;
 
 	if (!link)
 		return 0;	/* it may come later */
@@ -147,20 +256,36 @@ static int add_port(struct change *c, const struct rp_spec_port *port, int devic
 		return complain(&error);
 	if (!link->up && rp_link_set_up(c->rtnl, link->ifindex, &error))
 		return complain(&error);
-	if (!rp_given(port, RP_KEY_PORT_WEIGHT) || (!c->made && link->master))
+	if (!c->made && link->master)
 		return 0;
-	nlh = rp_nl_request(c->nl, ROCEPATH_CMD_PORT_SET);
-	mnl_attr_put_u32(nlh, ROCEPATH_A_PORT_IFINDEX, link->ifindex);
-	mnl_attr_put_u32(nlh, ROCEPATH_A_PORT_WEIGHT, port->weight);
-	return submit(c, port->name);
+	return set_port(c, port, before, device, link->ifindex);
+}
+
+static const struct rp_spec_device *device_before(const struct change *c, const char *name)
+{
+	for (unsigned int i = 0; c->before && i < c->before->devices.count; i++)
+		if (!strcmp(rp_spec_device_at(c->before, i)->name, name))
+			return rp_spec_device_at(c->before, i);
+	return NULL;
+}
+
+static const struct rp_spec_port *find_port(const struct rp_spec_device *device, const char *name)
+{
+	const struct rp_spec_port *ports = device ? device->ports.items : NULL;
+
+	for (unsigned int i = 0; device && i < device->ports.count; i++)
+		if (!strcmp(ports[i].name, name))
+			return &ports[i];
+	return NULL;
 }
 
 static int add_ports(struct change *c, const struct rp_spec_device *device, int ifindex)
 {
+	const struct rp_spec_device *before = device_before(c, device->name);
 	const struct rp_spec_port *ports = device->ports.items;
 
 	for (unsigned int i = 0; i < device->ports.count; i++)
-		if (add_port(c, &ports[i], ifindex))
+		if (add_port(c, &ports[i], find_port(before, ports[i].name), ifindex))
 			return -1;
 	return 0;
 }
@@ -209,24 +334,6 @@ static int set_key(struct change *c, const struct rp_spec_device *device, int if
 	return err;
 }
 
-static const struct rp_spec_device *device_before(const struct change *c, const char *name)
-{
-	for (unsigned int i = 0; c->before && i < c->before->devices.count; i++)
-		if (!strcmp(rp_spec_device_at(c->before, i)->name, name))
-			return rp_spec_device_at(c->before, i);
-	return NULL;
-}
-
-static bool has_port(const struct rp_spec_device *device, const char *name)
-{
-	const struct rp_spec_port *ports = device->ports.items;
-
-	for (unsigned int i = 0; i < device->ports.count; i++)
-		if (!strcmp(ports[i].name, name))
-			return true;
-	return false;
-}
-
 /* those that the policy before named, and this one does not */
 static int release_ports(struct change *c, const struct rp_spec_device *device, int ifindex)
 {
@@ -237,7 +344,7 @@ static int release_ports(struct change *c, const struct rp_spec_device *device, 
 	for (unsigned int i = 0; before && i < before->ports.count; i++) {
 		const struct rp_link_info *link = rp_links_name(&c->links, ports[i].name);
 
-		if (!link || link->master != ifindex || has_port(device, ports[i].name))
+		if (!link || link->master != ifindex || find_port(device, ports[i].name))
 			continue;
 		if (rp_link_set_master(c->rtnl, link->ifindex, 0, &error))
 			return complain(&error);

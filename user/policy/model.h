@@ -15,6 +15,7 @@
 #define RP_SPEC_RULES_MAX 64
 #define RP_SPEC_SIZES_MAX 15		/* different message sizes in rules */
 #define RP_SPEC_PEERS_MAX 4096
+#define RP_SPEC_EVS_MAX 256
 #define RP_SPEC_NAME_MAX 31
 #define RP_BURST_DEFAULT (64u << 10)
 #define RP_CNP_DSCP_DEFAULT 48
@@ -170,8 +171,23 @@ struct rp_spec_dcqcn {
 };
 
 enum {
+	RP_KEY_PATHS_PEER,
+	RP_KEY_PATHS_EVS,
+	RP_KEY_PATHS_KEYS
+};
+
+/* of a port, towards a peer */
+struct rp_spec_paths {
+	uint64_t given;
+	char *peer;
+	struct rp_list evs;		/* of char *: N or N-M */
+};
+
+enum {
 	RP_KEY_PORT_NAME,
 	RP_KEY_PORT_WEIGHT,
+	RP_KEY_PORT_VIA,
+	RP_KEY_PORT_PATHS,
 	RP_KEY_PORT_KEYS
 };
 
@@ -179,6 +195,8 @@ struct rp_spec_port {
 	uint64_t given;
 	char *name;
 	uint64_t weight;
+	struct rp_list via;		/* of char *: one IPv4, one IPv6 */
+	struct rp_list paths;		/* of struct rp_spec_paths */
 };
 
 enum {

@@ -198,9 +198,21 @@ static const struct rp_schema dcqcn_schema = {
 	.size = sizeof(struct rp_spec_dcqcn), .presets = true,
 };
 
+static const struct rp_key paths_keys[] = {
+	[RP_KEY_PATHS_PEER] = { "peer", TEXT(rp_spec_paths, peer, 63, "10.0.0.2"),
+				.required = true },
+	[RP_KEY_PATHS_EVS] = { "evs", TEXT(rp_spec_paths, evs, 15, "[3, 7, 16-31]"),
+			       .items = RP_SPEC_EVS_MAX, .required = true },
+};
+
+static const struct rp_schema paths_schema = SCHEMA("path", paths_keys, struct rp_spec_paths);
+
 static const struct rp_key port_keys[] = {
 	[RP_KEY_PORT_NAME] = { "name", INTERFACE(rp_spec_port, name, "eth0"), .required = true },
 	[RP_KEY_PORT_WEIGHT] = { "weight", NUMBER(rp_spec_port, weight, 1, 256, "1") },
+	[RP_KEY_PORT_VIA] = { "via", TEXT(rp_spec_port, via, 63, "10.0.0.1"), .items = 2 },
+	[RP_KEY_PORT_PATHS] = { "paths", MAP(rp_spec_port, paths, paths_schema),
+				.items = RP_SPEC_PEERS_MAX },
 };
 
 static const struct rp_schema port_schema = SCHEMA("port", port_keys, struct rp_spec_port);
