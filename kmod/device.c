@@ -60,6 +60,8 @@ static const struct rp_repair_caps default_repair_caps = {
 #define RP_DEFAULT_PROBE_INTERVAL_MS 1000
 #define RP_DEFAULT_PROBES_PER_SECOND 10000
 #define RP_DEFAULT_EVS 16
+/* events of paths a second: more than people read, fewer than fill a listener's socket */
+#define RP_PATH_EVENTS 1000
 #define RP_DEFAULT_PEERS_MAX 4096
 #define RP_DEFAULT_HELLO_INTERVAL_MS 1000
 #define RP_DEFAULT_HOLDDOWN_MS 100
@@ -93,6 +95,9 @@ static int device_ndo_init(struct net_device *dev)
 	rp->hello_interval_ms = RP_DEFAULT_HELLO_INTERVAL_MS;
 	rp->holddown_ms = RP_DEFAULT_HOLDDOWN_MS;
 	rp->holddown_max_ms = RP_DEFAULT_HOLDDOWN_MAX_MS;
+	ratelimit_state_init(&rp->path_events, HZ, RP_PATH_EVENTS);
+	/* it counts, and says nothing in the kernel's log */
+	ratelimit_set_flags(&rp->path_events, RATELIMIT_MSG_ON_RELEASE);
 	rp->instance = get_random_u64() | 1;
 	/* it was given one when it was made */
 	rp->mtu_set = dev->mtu != ETH_DATA_LEN;

@@ -6,6 +6,7 @@
 #include <linux/list.h>
 #include <linux/netdevice.h>
 #include <linux/percpu_counter.h>
+#include <linux/ratelimit.h>
 #include <linux/rhashtable-types.h>
 #include <linux/rocepath.h>
 #include <linux/spinlock.h>
@@ -92,6 +93,7 @@ struct rp_keyring {
  * @hello_work: sends hellos that are due, forgets idle peers
  * @instance: random, tells a restart
  * @cap_event: jiffies of the last cap event, for its rate
+ * @path_events: the rate of events of paths
  */
 struct rp_device {
 	struct net_device *dev;
@@ -133,6 +135,7 @@ struct rp_device {
 	struct delayed_work hello_work;
 	u64 instance;
 	unsigned long cap_event;
+	struct ratelimit_state path_events;
 	struct rp_probe_budget probe_budget;
 	struct rp_hops hops;
 };

@@ -145,7 +145,9 @@ static const char *const reason_name[] = {
  * @before: its state before
  * @took_ns: since the first packet was sent on it that nothing was heard of, 0: there is none
  *
- * That a path is doubtful for a moment is no event.
+ * That a path is doubtful for a moment is no event. When a router that thousands of
+ * paths take fails, so many events a second are told of as the device allows; the
+ * paths themselves can be asked for all.
  *
  * Context: any but hard irq.
  */
@@ -175,7 +177,10 @@ void rp_event_path(const struct rp_port *port, const struct in6_addr *peer,
 	default:
 		return;
 	}
-	event_send(port->rp, &e);
+	if (__ratelimit(&port->rp->path_events))
+		event_send(port->rp, &e);
+	else
+		rp_count(port->rp, RP_PATHS_UNTOLD);
 }
 
 /**

@@ -82,6 +82,7 @@ struct rp_port;
 	C(PATHS_DOWN, paths_down)							\
 	C(PATHS_BACK, paths_back)							\
 	C(PATHS_NOMEM, paths_nomem)		/* no memory to lay them out */		\
+	C(PATHS_UNTOLD, paths_untold)		/* changed, but too many events a second */ \
 	C(PEERS_REFUSED, peers_refused)		/* cap on peers */			\
 	C(PEERS_LOST, peers_lost)		/* hellos stopped */			\
 	C(PEERS_RESTARTED, peers_restarted)
