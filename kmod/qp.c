@@ -35,7 +35,7 @@
 #include "peer.h"
 #include "tick.h"
 
-#define RP_QP_HASH_BITS 14
+#define RP_QP_HASH_BITS 16	/* a bucket for each, 1 MiB in all */
 #define RP_QP_BUCKETS BIT(RP_QP_HASH_BITS)
 /* as many as rdma_rxe allows for a device; beyond, we stop claiming that we reorder */
 #define RP_QPS_MAX 65536

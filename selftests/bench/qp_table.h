@@ -11,7 +11,7 @@
 #include "sched.h"
 #include "window.h"
 
-#define QP_TABLE_BITS 14
+#define QP_TABLE_BITS 16
 
 struct hot_peer;
 
