@@ -221,6 +221,7 @@ static __always_inline void census_enter_wire(const struct rp_qp_key *key, struc
 	struct rp_qp_rx rx = {};
 
 	tx.qp = *key;
+	tx.class = RP_CLASSES_MAX;
 	tx.job = qp->job;
 	tx.job_peer = qp->job_peer;
 	rx.qp = *key;
@@ -261,6 +262,7 @@ static __always_inline int census_created(const struct ib_qp *pointer, bool kern
 	BPF_CORE_READ_STR_INTO(&qp->device, pointer, device, name);
 	qp->created_ns = bpf_ktime_get_ns();
 	qp->changed_ns = qp->created_ns;
+	qp->class = RP_CLASSES_MAX;
 	qp->job = RP_JOBS_MAX;
 	qp->job_peer = RP_JOB_PEERS_MAX;
 	if (!kernel) {

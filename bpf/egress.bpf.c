@@ -341,6 +341,22 @@ static __always_inline void egress_count(void *map, u32 index, u32 bytes, u64 wa
 		c->ecn_packets++;
 }
 
+/* For people: what the census says of the QP. */
+__noinline int egress_classified(struct rp_qp_tx *tx, u32 index)
+{
+	struct rp_qp_key key;
+	struct rp_qp *qp;
+
+	if (!tx)
+		return 0;
+	tx->class = index;
+	key = tx->qp;
+	qp = bpf_map_lookup_elem(&qps, &key);
+	if (qp)
+		qp->class = index;
+	return 0;
+}
+
 static __always_inline int egress_roce(struct __sk_buff *skb, const struct rp_packet *p,
 				       const struct rp_policy *policy,
 				       const struct rp_wire_qp *key, struct rp_qp_tx *tx)
@@ -378,7 +394,8 @@ static __always_inline int egress_roce(struct __sk_buff *skb, const struct rp_pa
 				.window_ns = policy->pattern_window_ns,
 			};
 
-			tx->class = index;
+			if (unlikely(tx->class != index))
+				egress_classified(tx, index);
 			rp_job_packet(&tx->message_bytes, &tx->message_began_ns, &message,
 				      p->opcode, payload);
 		}
@@ -523,7 +540,8 @@ int egress(struct __sk_buff *skb)
 
 /*
  * On the ports of a rocepath device, so that nobody goes round it: a process can ask
- * for a port by name. The device's control packets have no socket.
+ * for a port by name. What the device itself sends (control packets, repairs, ACKs once
+ * more) has no socket, and was received nowhere; all that is forwarded was.
  */
 SEC("tc")
 int port_egress(struct __sk_buff *skb)
@@ -539,7 +557,7 @@ int port_egress(struct __sk_buff *skb)
 	if (verdict == RP_OTHER)
 		return TC_ACT_UNSPEC;
 	if (verdict == RP_ROCE_FRAME && !skb->sk &&
-	    (p.kind == RP_KIND_CONTROL || p.kind == RP_KIND_CNP))
+	    (!skb->ingress_ifindex || p.kind == RP_KIND_CNP))
 		return TC_ACT_UNSPEC;
 	sender = egress_judge_sender(skb);
 	return sender == RP_EVENTS ? TC_ACT_UNSPEC : egress_refuse(policy, sender);

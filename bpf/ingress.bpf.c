@@ -96,11 +96,12 @@ __noinline int ingress_cnp_for(struct rp_qp_tx *tx, u64 now)
 {
 	const struct rp_policy *policy = rp_policy_now();
 	struct ingress_lock lock = { .tx = tx };
-	u32 event = RP_EVENT_cnp_received;
+	u32 event = RP_EVENT_cnp_received, class;
 
 	if (!tx || !policy)
 		return RP_EVENT_cnp_unknown_qp;
-	if (!(policy->class[tx->class & (RP_CLASSES_MAX - 1)].flags & RP_CLASS_DCQCN))
+	class = tx->class;
+	if (class >= RP_CLASSES_MAX || !(policy->class[class].flags & RP_CLASS_DCQCN))
 		return RP_EVENT_cnp_ignored;
 	if (rp_dcqcn_too_soon(&tx->dcqcn, &policy->dcqcn, now))
 		return RP_EVENT_cnp_too_soon;

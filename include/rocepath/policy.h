@@ -23,7 +23,7 @@
 #include "types.h"
 
 /* of the layout of all maps: pins of another one are not ours to use */
-#define RP_POLICY_VERSION	1
+#define RP_POLICY_VERSION	2
 
 #define RP_CLASSES_MAX		64
 #define RP_RULES_MAX		64	/* one bit each in a mask of rules */
@@ -405,6 +405,7 @@ enum rp_qp_source {
  * @state: QP state
  * @source: how it became known
  * @ifindex: the netdevice that it sends by, 0: not known
+ * @class: of its last packet with data, RP_CLASSES_MAX: none was seen
  * @remote_qpn: destination QPN
  * @remote: its address
  * @flow_label: of the address handle
@@ -425,6 +426,7 @@ struct rp_qp {
 	enum rp_qp_state state;
 	enum rp_qp_source source;
 	u32 ifindex;
+	u32 class;
 	u32 remote_qpn;
 	struct rp_address remote;
 	u32 flow_label;
@@ -543,7 +545,7 @@ struct rp_turn {
  * @rules: bit n: the QP fulfils what rule n says about QPs
  * @generation: of the policy that @rules is of; another one: resolve again
  * @qp: in qps
- * @class: of its last packet with data
+ * @class: of its last packet with data, RP_CLASSES_MAX: none yet
  * @job: as in struct rp_qp
  * @job_peer: the same
  * @busy: the rate machine is being moved
