@@ -138,7 +138,7 @@ static void repair_collect(struct rp_queue *q, struct rp_qp *qp, struct rp_devic
 		trace_rocepath_repair(rp->dev, qp->remote_qpn, s->psn,
 				      set->entry[s->path].path.port, set->entry[s->path].path.ev,
 				      set->entry[index].path.port, set->entry[index].path.ev,
-				      now - s->sent_ns);
+				      now - min(s->sent_ns, now));
 		memset(copy->cb, 0, sizeof(copy->cb));
 		*(struct rp_path *)copy->cb = set->entry[index].path;
 		__skb_queue_tail(out, copy);
@@ -216,12 +216,12 @@ static void repair_note_sent(struct rp_queue *q, u32 next)
  * @skb: the packet, as it will be on the wire
  * @r: parsed
  * @index: of the path
- * @now_ns: the time
+ * @sent_ns: when
  *
  * Context: bottom halves off, RCU.
  */
 void rp_repair_keep(struct rp_qp *qp, u32 space, const struct rp_peer_paths *paths,
-		    const struct sk_buff *skb, const struct rp_roce *r, u16 index, u64 now_ns)
+		    const struct sk_buff *skb, const struct rp_roce *r, u16 index, u64 sent_ns)
 {
 	struct rp_device *rp = rcu_dereference(qp->rp);
 	struct rp_queue *q = &qp->queue[space];
@@ -254,7 +254,7 @@ void rp_repair_keep(struct rp_qp *qp, u32 space, const struct rp_peer_paths *pat
 		.span = span,
 		.bytes = kept->truesize,
 		.path = index,
-		.sent_ns = now_ns,
+		.sent_ns = sent_ns,
 	};
 	spin_lock(&q->lock);
 	rp_answers_sent(&q->answers, next);

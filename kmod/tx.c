@@ -262,12 +262,23 @@ static struct rp_port *tx_by_path(struct rp_device *rp, struct rp_ports *ports, 
 }
 
 /* by one of the peer's own paths. Return: false if none of them is usable */
+/* no departure is later than that; a later one is by another clock (fq's horizon is 10 s) */
+#define RP_DEPARTURE_MAX_NS (60ull * NSEC_PER_SEC)
+
+/* when it leaves: what waits in the port's queue for its departure is not on the path yet */
+static u64 tx_departure(const struct sk_buff *skb, u64 now)
+{
+	u64 waits = skb->tstamp > now ? skb->tstamp - now : 0;
+
+	return waits < RP_DEPARTURE_MAX_NS ? now + waits : now;
+}
+
 static bool tx_by_own_path(struct rp_device *rp, struct rp_ports *ports, struct sk_buff *skb,
 			   u32 l3, const struct rp_roce *r, struct rp_qp *qp, struct rp_peer *peer)
 {
 	const struct rp_peer_paths *paths = rcu_dereference(peer->paths);
 	struct rp_pathset_entry *e;
-	u64 now = ktime_get_ns();
+	u64 now = ktime_get_ns(), sent;
 	struct rp_port *port;
 	u16 index;
 
@@ -282,10 +293,11 @@ static bool tx_by_own_path(struct rp_device *rp, struct rp_ports *ports, struct 
 	if (unlikely(port->index != e->path.port))
 		index = rp_pathset_find(paths->set, (struct rp_path){ port->index, e->path.ev });
 	if (likely(READ_ONCE(peer->reports) && index != RP_PATHSET_NONE)) {
+		sent = tx_departure(skb, now);
 		rp_tick_wake(qp, peer);
-		rp_health_sent(&paths->set->entry[index].health, now);
+		rp_health_sent(&paths->set->entry[index].health, sent);
 		if (tx_is_kept(qp, r->kind))
-			rp_repair_keep(qp, tx_space(r->kind), paths, skb, r, index, now);
+			rp_repair_keep(qp, tx_space(r->kind), paths, skb, r, index, sent);
 		else if (r->kind == RP_KIND_ACK)
 			rp_ack_sent(qp, skb, l3, r, index);
 		/* a response acknowledges all before it */

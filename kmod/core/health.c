@@ -125,6 +125,7 @@ static void learn_usual(struct rp_health *h)
 bool rp_health_arrived(struct rp_health *h, u32 packets, u64 sent_ns, u64 now_ns)
 {
 	count(h, packets, 0);
+	sent_ns = min(sent_ns, now_ns);
 	if (sent_ns <= h->arrived_ns)	/* no news of the path */
 		return false;
 	h->arrived_ns = sent_ns;

@@ -140,15 +140,18 @@ void rp_health_init(struct rp_health *h, bool carrier, u64 now_ns);
 /**
  * rp_health_sent() - a packet leaves on it
  * @h: the path
- * @now_ns: the time
+ * @sent_ns: when; in the future for one that waits for its departure
  *
  * The one call that is not serialised: senders of all flows make it for each
- * packet. It writes once for each time that something is heard.
+ * packet. It writes once for each time that something is heard, and when one
+ * leaves before those that wait.
  */
-static inline void rp_health_sent(struct rp_health *h, u64 now_ns)
+static inline void rp_health_sent(struct rp_health *h, u64 sent_ns)
 {
-	if (unlikely(!READ_ONCE(h->unheard_ns)))
-		WRITE_ONCE(h->unheard_ns, now_ns);
+	u64 unheard_ns = READ_ONCE(h->unheard_ns);
+
+	if (unlikely(!unheard_ns || unheard_ns > sent_ns))
+		WRITE_ONCE(h->unheard_ns, sent_ns);
 }
 
 /**
@@ -156,7 +159,7 @@ static inline void rp_health_sent(struct rp_health *h, u64 now_ns)
  * @h: the path
  * @packets: so many, 0: some; not counted for the loss rate
  * @sent_ns: when the newest of them was sent; not later than that of all that did, or it is no
- *	news of the path and only counts
+ *	news of the path and only counts. One that was to depart later did not wait: it is here
  * @now_ns: the time
  *
  * Return: true if the state changed.

@@ -397,7 +397,7 @@ bool rp_pathset_account(struct rp_pathset *s, u16 index, struct rp_repair_path *
 
 	if (p->delivered) {
 		e->traced_ns = now_ns;
-		*newest_ns = max(*newest_ns, p->arrived_ns);
+		*newest_ns = max(*newest_ns, min(p->arrived_ns, now_ns));
 		changed |= rp_health_arrived(&e->health, p->delivered, p->delivered_sent_ns,
 					     now_ns);
 	}
