@@ -16,6 +16,10 @@
 #define INTERVAL_MIN_MS 10u
 #define INTERVAL_MAX_MS 60000u
 #define PORTS_MAX ((u32)ROCEPATH_PORTS_MAX)
+/* numbers of probes follow the clock of who sends them */
+#define PROBE_AGE_NS 1000000000ull
+/* spreads numbers that follow each other (Knuth, 6.4) */
+#define GOLDEN_RATIO 0x9e3779b97f4a7c15ull
 /* strangers are answered a thousand times a second at most */
 #define STRANGER_PAUSE_NS NS_PER_MS
 
@@ -124,7 +128,9 @@ static u32 count(struct rp_hello *h, const struct rp_wire *w, const struct rp_wi
 	}
 	if (another) {
 		h->instance = instance;
-		h->report_seq = 0;
+		h->report_seq = seq;
+		h->probe_newest = seq;
+		memset(h->probe_seen, 0, sizeof(h->probe_seen));
 		start_seen(&h->seen, seq);
 	}
 	h->key_id = w->key_id;
@@ -197,19 +203,31 @@ u64 rp_hello_fill(struct rp_hello *h, struct rp_wire_hello *body, const struct r
 	return rp_hello_next_seq(h, now_ns);
 }
 
-bool rp_hello_accepts(struct rp_hello *h, const struct rp_wire *w, u64 now_ns)
+/* Of the instance that has proven itself, and lately. */
+static bool is_proven(const struct rp_hello *h, const struct rp_wire *w, u64 now_ns)
 {
 	u64 instance = be64_to_cpu(w->instance);
 
-	return instance && instance == h->instance && now_ns < h->valid_until_ns &&
-	       is_new(&h->seen, be64_to_cpu(w->seq));
+	return instance && instance == h->instance && now_ns < h->valid_until_ns;
+}
+
+bool rp_hello_accepts(struct rp_hello *h, const struct rp_wire *w, u64 now_ns)
+{
+	u64 seq = be64_to_cpu(w->seq);
+	u64 *seen = &h->probe_seen[seq * GOLDEN_RATIO >> 32 & (RP_HELLO_SEEN - 1)];
+
+	if (!is_proven(h, w, now_ns) || seq + PROBE_AGE_NS < h->probe_newest || *seen == seq)
+		return false;
+	*seen = seq;
+	h->probe_newest = max(h->probe_newest, seq);
+	return true;
 }
 
 bool rp_hello_accepts_report(struct rp_hello *h, const struct rp_wire *w, u64 now_ns)
 {
 	u64 seq = be64_to_cpu(w->seq);
 
-	if (!rp_hello_accepts(h, w, now_ns) || seq < h->report_seq)
+	if (!is_proven(h, w, now_ns) || seq <= h->report_seq)
 		return false;
 	h->report_seq = seq;
 	return true;

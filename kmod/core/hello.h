@@ -15,10 +15,14 @@
  *
  * All control packets of an instance share one row of numbers, that follows the
  * clock of its sender, so that it goes on where a peer was forgotten. Packets
- * overtake each other on unequal paths. So what was seen is known by the last
- * RP_HELLO_SEEN numbers themselves (a bitmap behind the greatest one, as in RFC
+ * overtake each other on unequal paths. So which hellos were seen is known by the
+ * last RP_HELLO_SEEN numbers themselves (a bitmap behind the greatest one, as in RFC
  * 6479, needs numbers without holes); what is not greater than one that was
- * forgotten since is too old.
+ * forgotten since is too old. Of reports only the newest counts.
+ *
+ * Probes are many, and by a slow path hundreds may overtake one. A recording of one
+ * moves nothing, its cookie being used up; it could make us answer. So numbers of
+ * probes of the last second are good, but those that are remembered.
  */
 #ifndef ROCEPATH_CORE_HELLO_H
 #define ROCEPATH_CORE_HELLO_H
@@ -65,7 +69,9 @@ struct rp_hello_self {
  * struct rp_hello - one peer, as hellos show it
  * @state: plain, capable, lost
  * @instance: the peer's, 0: none known
- * @seen: numbers of that instance
+ * @seen: numbers of hellos of that instance
+ * @probe_newest: the greatest number of a probe or an answer
+ * @probe_seen: some numbers of these, each where its hash says
  * @report_seq: of the newest report of that instance
  * @seq_sent: of ours to it; follows the clock, and so goes on where a forgotten peer comes again
  * @challenge: ours, outstanding
@@ -88,6 +94,8 @@ struct rp_hello {
 	enum rocepath_peer_state state;
 	u64 instance;
 	struct rp_hello_seen seen;
+	u64 probe_newest;
+	u64 probe_seen[RP_HELLO_SEEN];
 	u64 report_seq;
 	u64 seq_sent;
 	u64 challenge;
@@ -159,13 +167,13 @@ u64 rp_hello_fill(struct rp_hello *h, struct rp_wire_hello *body, const struct r
 u64 rp_hello_next_seq(struct rp_hello *h, u64 now_ns);
 
 /**
- * rp_hello_accepts() - may a packet with a right MAC, that is not a hello, be believed?
+ * rp_hello_accepts() - may a probe or an answer with a right MAC be believed?
  * @h: the peer
  * @w: its header
  * @now_ns: the time
  *
  * Return: true if it is of the instance that has proven itself, and lately, and
- * its number was not seen before; now it was.
+ * its number is of the last second and was not seen before, as far as is remembered.
  */
 bool rp_hello_accepts(struct rp_hello *h, const struct rp_wire *w, u64 now_ns);
 
