@@ -25,8 +25,8 @@
 /* no QP has so many PSNs on their way: a quarter of all, half of what counts as behind */
 #define RP_ANSWER_REACH 0x400000
 
-/* so many are kept from a QP that sends nothing; then we have missed what it sent */
-#define RP_ANSWER_EARLY_MAX 64
+/* so many are kept from a QP in a row; then we have missed what it sent, or was told */
+#define RP_ANSWER_KEPT_MAX 64
 
 /**
  * enum rp_answer - what it is to the QP
@@ -49,6 +49,7 @@ enum rp_answer {
  * @again_next: PSN behind the last one that it sent again, while @back
  * @back: it went back, and has not come again to where it was
  * @early: acknowledges kept from it since it sent something
+ * @stale: the same, since it was told something
  * @sent: @sent_next means something
  * @acked: @acked_next means something
  */
@@ -57,12 +58,20 @@ struct rp_answers {
 	u32 acked_next;
 	u32 again_next;
 	u8 early;
+	u8 stale;
 	bool back;
 	bool sent;
 	bool acked;
 };
 
-/** rp_answers_sent() - a request was sent, whose last PSN is the one before @next. */
+/**
+ * rp_answers_sent() - a request was sent
+ * @a: of its QP
+ * @next: PSN behind its last one
+ *
+ * Of each request, or what is believed of the QP becomes wrong. Farther from the
+ * last one than anything can be that is under way: some were missed, it begins anew.
+ */
 void rp_answers_sent(struct rp_answers *a, u32 next);
 
 /** rp_answers_next() - the PSN that the sender of @r wants next. */

@@ -82,7 +82,7 @@ static void test_going_back(void **state)
 	require(hear(&a, RP_KIND_ACK, 25, false) == RP_ANSWER_EARLY, "it goes back");
 	require(hear(&a, RP_KIND_RESPONSE, 25, false) == RP_ANSWER_NEWS, "a response is wanted");
 	/* it went on by a way that we do not see */
-	for (i = 1; i < RP_ANSWER_EARLY_MAX; i++)
+	for (i = 1; i < RP_ANSWER_KEPT_MAX; i++)
 		require(hear(&a, RP_KIND_ACK, 28, false) == RP_ANSWER_EARLY, "%u", i);
 	require(hear(&a, RP_KIND_ACK, 28, false) == RP_ANSWER_NEWS, "it waits for this");
 }
@@ -116,6 +116,45 @@ static void test_guesses(void **state)
 	}
 }
 
+/* It sent on without being seen, by however many PSNs: its acknowledges get through soon again. */
+static void test_missed(void **state)
+{
+	u32 round, i, kept;
+
+	for (round = 0; round < ROUNDS(200000); round++) {
+		u32 first = rnd() & RP_PSN_MASK, missed = rnd() & RP_PSN_MASK;
+		u32 flight = rnd_range(1, 64), psn = (first + missed) & RP_PSN_MASK;
+		struct rp_answers a = {};
+
+		rp_answers_sent(&a, first);
+		hear(&a, RP_KIND_ACK, first - 1, false);
+		/* the peer has said something meanwhile, or not */
+		for (i = rnd() % 4; i; i--)
+			hear(&a, RP_KIND_ACK, first + rnd_below(missed + 1), rnd() % 2);
+		rp_answers_sent(&a, (psn + flight) & RP_PSN_MASK);
+		for (kept = 0; hear(&a, RP_KIND_ACK, psn, false) == RP_ANSWER_STALE; kept++)
+			require(kept < RP_ANSWER_KEPT_MAX, "%u PSNs were missed", missed);
+		for (i = 0; i < flight; i++)
+			require(hear(&a, RP_KIND_ACK, psn + i, false) != RP_ANSWER_STALE,
+				"%u PSNs were missed, %u of %u", missed, i, flight);
+	}
+}
+
+/* What is stale is kept back however much of it there is, while the QP goes on. */
+static void test_stale(void **state)
+{
+	struct rp_answers a = {};
+	u32 psn, i;
+
+	for (psn = 1000; psn < 1100; psn++) {
+		rp_answers_sent(&a, psn + 1);
+		require(hear(&a, RP_KIND_ACK, psn, false) == RP_ANSWER_NEWS, "PSN %u", psn);
+		for (i = 1; i <= RP_ANSWER_KEPT_MAX; i++)
+			require(hear(&a, RP_KIND_ACK, psn - i, false) == RP_ANSWER_STALE,
+				"%u before %u", i, psn);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -125,6 +164,8 @@ int main(void)
 		cmocka_unit_test(test_naks),
 		cmocka_unit_test(test_going_back),
 		cmocka_unit_test(test_guesses),
+		cmocka_unit_test(test_missed),
+		cmocka_unit_test(test_stale),
 	};
 
 	return unit_run(tests);
