@@ -26,19 +26,35 @@ static u64 gateway_mac(const u8 *mac)
 	return (u64)get_unaligned_be32(mac) << 32 | (u64)get_unaligned_be16(mac + 4) << 16 | 1;
 }
 
-static bool gateway_is_one(const struct rp_device *rp, const u8 *mac)
+/* Return: bit RP_GATEWAY_*: a gateway of that family has this address */
+static u32 gateway_families(const struct rp_device *rp, const u8 *mac)
 {
 	const struct rp_ports *ports = rcu_dereference(rp->ports);
 	u64 wanted = gateway_mac(mac);
-	int i;
+	u32 families = 0, i, k;
 
 	for (i = 0; i < ROCEPATH_PORTS_MAX; i++) {
 		const struct rp_port *port = READ_ONCE(ports->port[i]);
 
-		if (port && READ_ONCE(port->gateway.mac) == wanted)
-			return true;
+		for (k = 0; port && k < RP_GATEWAYS; k++)
+			if (READ_ONCE(port->gateway.mac[k]) == wanted)
+				families |= 1u << k;
 	}
-	return false;
+	return families;
+}
+
+/* most routers are the gateway of both families; 0: this port has none */
+static u64 gateway_for(const struct rp_device *rp, const struct rp_gateway *g, const u8 *mac)
+{
+	u32 families, k;
+
+	if (!READ_ONCE(g->mac[RP_GATEWAY_V4]) && !READ_ONCE(g->mac[RP_GATEWAY_V6]))
+		return 0;
+	families = gateway_families(rp, mac);
+	for (k = 0; k < RP_GATEWAYS; k++)
+		if (families & 1u << k && READ_ONCE(g->mac[k]))
+			return g->mac[k];
+	return 0;
 }
 
 /**
@@ -55,10 +71,10 @@ static bool gateway_is_one(const struct rp_device *rp, const u8 *mac)
  */
 void rp_gateway_direct(struct rp_device *rp, const struct rp_port *port, struct sk_buff *skb)
 {
-	u64 mac = READ_ONCE(port->gateway.mac);
 	struct ethhdr *eth = (struct ethhdr *)skb->data;
+	u64 mac = gateway_for(rp, &port->gateway, eth->h_dest);
 
-	if (likely(!mac) || mac == gateway_mac(eth->h_dest) || !gateway_is_one(rp, eth->h_dest))
+	if (likely(!mac) || mac == gateway_mac(eth->h_dest))
 		return;
 	if (skb_ensure_writable(skb, ETH_HLEN))
 		return;
@@ -88,6 +104,7 @@ static u64 gateway_resolve(struct rp_device *rp, struct neigh_table *table, cons
 	return found;
 }
 
+/* one that is not known just now was, and is better than none */
 static void gateway_refresh(struct rp_device *rp, struct rp_port *port)
 {
 	struct rp_gateway *g = &port->gateway;
@@ -95,11 +112,15 @@ static void gateway_refresh(struct rp_device *rp, struct rp_port *port)
 
 	if (g->via4)
 		mac = gateway_resolve(rp, &arp_tbl, &g->via4);
+	if (mac)
+		WRITE_ONCE(g->mac[RP_GATEWAY_V4], mac);
 #if IS_ENABLED(CONFIG_IPV6)
-	if (!mac && !ipv6_addr_any(&g->via6) && ipv6_mod_enabled())
+	mac = 0;
+	if (!ipv6_addr_any(&g->via6) && ipv6_mod_enabled())
 		mac = gateway_resolve(rp, &nd_tbl, &g->via6);
+	if (mac)
+		WRITE_ONCE(g->mac[RP_GATEWAY_V6], mac);
 #endif
-	WRITE_ONCE(g->mac, mac);
 }
 
 /**
@@ -142,10 +163,13 @@ void rp_gateway_work(struct work_struct *work)
 void rp_gateway_set(struct rp_port *port, const __be32 *via4, const struct in6_addr *via6)
 {
 	ASSERT_RTNL();
-	if (via4)
+	if (via4 && *via4 != port->gateway.via4) {
 		port->gateway.via4 = *via4;
-	if (via6)
+		WRITE_ONCE(port->gateway.mac[RP_GATEWAY_V4], 0);
+	}
+	if (via6 && !ipv6_addr_equal(via6, &port->gateway.via6)) {
 		port->gateway.via6 = *via6;
-	WRITE_ONCE(port->gateway.mac, 0);
+		WRITE_ONCE(port->gateway.mac[RP_GATEWAY_V6], 0);
+	}
 	mod_delayed_work(system_wq, &port->rp->gateway_work, 0);
 }

@@ -10,11 +10,14 @@ struct rp_device;
 struct rp_port;
 struct work_struct;
 
+enum { RP_GATEWAY_V4, RP_GATEWAY_V6, RP_GATEWAYS };
+
 /**
  * struct rp_gateway - the router that a port leads to, for hosts with one for each port
  * @via4: IPv4, 0: none
  * @via6: IPv6, all 0: none
- * @mac: of the router, in the upper 48 bits as it is on the wire; 0: not resolved
+ * @mac: of the router of each family, in the upper 48 bits as it is on the wire; 0: not resolved
+ *	since it was set
  *
  * A packet is made with the MAC address of the one gateway that the route names.
  * The port that it leaves by leads to another one, so it gets that one's.
@@ -22,7 +25,7 @@ struct work_struct;
 struct rp_gateway {
 	__be32 via4;
 	struct in6_addr via6;
-	u64 mac;
+	u64 mac[RP_GATEWAYS];
 };
 
 void rp_gateway_direct(struct rp_device *rp, const struct rp_port *port, struct sk_buff *skb);
