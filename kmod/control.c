@@ -350,9 +350,30 @@ void rp_control_rx(struct rp_device *rp, const struct sk_buff *skb, u32 l3, cons
 	rp_peer_put(peer);
 }
 
-/* one peer in one round of the work. Return: true if it is to be forgotten */
-static bool control_visit(struct rp_device *rp, struct rp_peer *peer, unsigned long interval)
+/*
+ * A round of the work. When the budget for probes is spent, the next round begins to
+ * probe where this one ended, so that all have their turn.
+ */
+struct control_round {
+	unsigned long interval;
+	u32 at;
+	u32 from;
+	u32 spent_at;
+};
+
+static void control_probe(struct rp_device *rp, struct rp_peer *peer, struct control_round *round,
+			  u64 now)
 {
+	if (round->at < round->from || round->spent_at)
+		return;
+	if (!rp_probe_due(rp, peer, now))
+		round->spent_at = round->at;
+}
+
+/* one peer in one round of the work. Return: true if it is to be forgotten */
+static bool control_visit(struct rp_device *rp, struct rp_peer *peer, struct control_round *round)
+{
+	unsigned long interval = round->interval;
 	u64 now = ktime_get_ns();
 	bool lost, ready, ticking;
 
@@ -369,7 +390,7 @@ static bool control_visit(struct rp_device *rp, struct rp_peer *peer, unsigned l
 		if (!rcu_access_pointer(peer->paths))
 			rp_path_sync(rp, peer);
 		rp_path_poll(rp, peer, now);
-		rp_probe_due(rp, peer, now);
+		control_probe(rp, peer, round, now);
 		local_bh_enable();
 	}
 	if (lost) {
@@ -378,8 +399,10 @@ static bool control_visit(struct rp_device *rp, struct rp_peer *peer, unsigned l
 		local_bh_enable();
 		rp_event_peer(rp, &peer->address, ROCEPATH_EVENT_PEER_LOST, "its hellos stopped");
 	}
-	if (time_after(jiffies, READ_ONCE(peer->used) + RP_PEER_IDLE_INTERVALS * interval))
-		return refcount_read(&peer->refs) == 1 && !READ_ONCE(peer->kept);
+	/* a QP may rest for hours: it is sprayed at once when it goes on, if the hellos do */
+	if (refcount_read(&peer->refs) == 1 &&
+	    time_after(jiffies, READ_ONCE(peer->used) + RP_PEER_IDLE_INTERVALS * interval))
+		return !READ_ONCE(peer->kept);
 	if (!ready || time_before(jiffies, peer->hello_due))
 		return false;
 	/* spread over the interval, so that peers which came together part */
@@ -389,6 +412,24 @@ static bool control_visit(struct rp_device *rp, struct rp_peer *peer, unsigned l
 	control_send_hello(rp, peer, false, 0);
 	local_bh_enable();
 	return false;
+}
+
+/**
+ * rp_control_ports_changed() - peers are told how many ports there are, by the next hello: now
+ * @rp: the device
+ *
+ * Context: RTNL.
+ */
+void rp_control_ports_changed(struct rp_device *rp)
+{
+	struct rp_peer *peer;
+
+	rcu_read_lock();
+	list_for_each_entry_rcu(peer, &rp->peer_list, list)
+		WRITE_ONCE(peer->hello_due, jiffies);
+	rcu_read_unlock();
+	if (netif_running(rp->dev))
+		mod_delayed_work(system_wq, &rp->hello_work, 0);
 }
 
 /**
@@ -429,25 +470,22 @@ void rp_control_rekeyed(struct rp_device *rp, const struct rp_keyring *ring)
 void rp_control_hello_work(struct work_struct *work)
 {
 	struct rp_device *rp = container_of(to_delayed_work(work), struct rp_device, hello_work);
-	unsigned long interval = max(msecs_to_jiffies(READ_ONCE(rp->hello_interval_ms)), 1UL);
-	struct rp_peer *peer, *idle;
+	struct control_round round = {
+		.interval = max(msecs_to_jiffies(READ_ONCE(rp->hello_interval_ms)), 1UL),
+		.from = rp->probe_from,
+	};
+	struct rp_peer *peer;
 
-	do {
-		idle = NULL;
-		rcu_read_lock();
-		list_for_each_entry_rcu(peer, &rp->peer_list, list) {
-			if (control_visit(rp, peer, interval)) {
-				idle = peer;
-				break;
-			}
-		}
-		rcu_read_unlock();
-		/* only this work and the end of the device, which waits for it, take peers out */
-		if (idle)
-			rp_peer_remove(rp, idle);
-		cond_resched();
-	} while (idle);
+	rcu_read_lock();
+	/* only this work and the end of the device, which waits for it, take peers out */
+	list_for_each_entry_rcu(peer, &rp->peer_list, list) {
+		round.at++;
+		if (control_visit(rp, peer, &round))
+			rp_peer_forget(rp, peer);
+	}
+	rcu_read_unlock();
+	rp->probe_from = round.spent_at;
 	if (netif_running(rp->dev))
 		queue_delayed_work(system_wq, &rp->hello_work,
-				   max(interval / RP_HELLO_ROUNDS, 1UL));
+				   max(round.interval / RP_HELLO_ROUNDS, 1UL));
 }

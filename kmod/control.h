@@ -23,6 +23,7 @@ bool rp_control_send(struct rp_device *rp, struct rp_peer *peer, u8 type, const 
 		     const struct rp_path *path);
 bool rp_control_send_hop(struct rp_device *rp, struct rp_peer *peer,
 			 const struct rp_wire_probe *body, struct rp_path path, u8 hops, u16 id);
+void rp_control_ports_changed(struct rp_device *rp);
 void rp_control_rekeyed(struct rp_device *rp, const struct rp_keyring *ring);
 void rp_control_hello_work(struct work_struct *work);
 

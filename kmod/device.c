@@ -73,6 +73,24 @@ static netdev_features_t features_base(netdev_features_t features)
 	return (features & ~NETIF_F_ONE_FOR_ALL) | NETIF_F_ALL_FOR_ALL;
 }
 
+/* all CPUs together may be off by a sixteenth of the cap */
+static s32 device_batch(u32 cap)
+{
+	return clamp(cap / (16 * num_possible_cpus()), 1U, 1U << 20);
+}
+
+/**
+ * rp_device_batches() - the caps on bytes have changed
+ * @rp: the device
+ *
+ * Context: any.
+ */
+void rp_device_batches(struct rp_device *rp)
+{
+	WRITE_ONCE(rp->kept_batch, device_batch(READ_ONCE(rp->repair_bytes)));
+	WRITE_ONCE(rp->held_batch, device_batch(READ_ONCE(rp->reorder_bytes)));
+}
+
 static int device_ndo_init(struct net_device *dev)
 {
 	struct rp_device *rp = netdev_priv(dev);
@@ -88,6 +106,7 @@ static int device_ndo_init(struct net_device *dev)
 	rp->repair_bytes = RP_DEFAULT_REPAIR_BYTES;
 	rp->report_interval_us = RP_DEFAULT_REPORT_INTERVAL_US;
 	rp->loss_ppm = RP_DEFAULT_LOSS_PPM;
+	rp_device_batches(rp);
 	rp->probe_interval_ms = RP_DEFAULT_PROBE_INTERVAL_MS;
 	rp->probes_per_second = RP_DEFAULT_PROBES_PER_SECOND;
 	rp->evs = RP_DEFAULT_EVS;

@@ -92,6 +92,9 @@ struct rp_keyring {
  * @peer_table: by address
  * @hello_work: sends hellos that are due, forgets idle peers
  * @instance: random, tells a restart
+ * @kept_batch: so many bytes of @kept_bytes a CPU may count by itself
+ * @held_batch: of @held_bytes
+ * @probe_from: number of the peer that idle paths are probed from, in the next round
  * @cap_event: jiffies of the last cap event, for its rate
  * @path_events: the rate of events of paths
  */
@@ -134,6 +137,9 @@ struct rp_device {
 	struct rhashtable peer_table;
 	struct delayed_work hello_work;
 	u64 instance;
+	s32 kept_batch;
+	s32 held_batch;
+	u32 probe_from;
 	unsigned long cap_event;
 	struct ratelimit_state path_events;
 	struct rp_probe_budget probe_budget;
@@ -148,6 +154,7 @@ static inline void rp_count(const struct rp_device *rp, enum rp_count index)
 bool rp_is_device(const struct net_device *dev);
 void rp_device_update_features(struct rp_device *rp);
 void rp_device_update_carrier(struct rp_device *rp);
+void rp_device_batches(struct rp_device *rp);
 u32 rp_device_held_bytes(const struct rp_device *rp);
 u32 rp_device_kept_bytes(const struct rp_device *rp);
 

@@ -105,7 +105,7 @@ static int device_put(struct sk_buff *skb, struct rp_device *rp)
 	    device_put_knobs(skb, rp) || nla_put_u32(skb, ROCEPATH_A_DEVICE_PORTS, n) ||
 	    nla_put_u32(skb, ROCEPATH_A_DEVICE_PORTS_UP, ports->paths.ports_up) ||
 	    nla_put_u32(skb, ROCEPATH_A_DEVICE_PEERS, READ_ONCE(rp->peer_count)) ||
-	    nla_put_u32(skb, ROCEPATH_A_DEVICE_FLOWS, rp_qp_count(rp, NULL)) ||
+	    nla_put_u32(skb, ROCEPATH_A_DEVICE_FLOWS, rp_qp_count(rp)) ||
 	    nla_put_u32(skb, ROCEPATH_A_DEVICE_HELD_BYTES, rp_device_held_bytes(rp)) ||
 	    nla_put_u32(skb, ROCEPATH_A_DEVICE_KEPT_BYTES, rp_device_kept_bytes(rp)) ||
 	    nla_put_u8(skb, ROCEPATH_A_DEVICE_REORDERS, rp_qp_seen()) ||
@@ -254,6 +254,7 @@ static int device_set(struct rp_device *rp, struct genl_info *info)
 		if (attr)
 			WRITE_ONCE(*device_knob(rp, i), nla_get_u32(attr));
 	}
+	rp_device_batches(rp);
 	return 0;
 }
 

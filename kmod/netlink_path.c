@@ -63,7 +63,8 @@ static int path_put_health(struct sk_buff *skb, const struct rp_peer *peer,
 /* what a path gets of the packets that are sprayed by the device's scheduler */
 static u32 path_share(const struct rp_device *rp, const struct rp_pathset *set, u32 index)
 {
-	const u16 *weight = rp->sched == &rp_sched_adaptive_ops ? set->adaptive : set->weight;
+	bool adapts = rp->sched == &rp_sched_adaptive_ops || rp->sched == &rp_sched_flowlet_ops;
+	const u16 *weight = adapts ? set->adaptive : set->weight;
 	u32 sum = 0, i;
 
 	for (i = 0; i < set->n; i++)

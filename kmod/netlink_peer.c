@@ -42,7 +42,7 @@ static int peer_put(struct sk_buff *skb, struct rp_device *rp, struct rp_peer *p
 	    nla_put(skb, ROCEPATH_A_PEER_ADDRESS, sizeof(peer->address), &peer->address) ||
 	    nla_put_u32(skb, ROCEPATH_A_PEER_STATE, h.state) ||
 	    nla_put_u64_64bit(skb, ROCEPATH_A_PEER_INSTANCE, h.instance, ROCEPATH_A_PEER_PAD) ||
-	    nla_put_u32(skb, ROCEPATH_A_PEER_FLOWS, rp_qp_count(rp, peer)) ||
+	    nla_put_u32(skb, ROCEPATH_A_PEER_FLOWS, rp_peer_flows(peer)) ||
 	    nla_put_u32(skb, ROCEPATH_A_PEER_RESTARTS, h.restarts))
 		return -EMSGSIZE;
 	if (!h.heard_ns)

@@ -5,6 +5,7 @@
  */
 #include "path.h"
 
+#include <linux/rtnetlink.h>
 #include <linux/slab.h>
 
 #include "device.h"
@@ -169,6 +170,12 @@ static struct rp_chosen_evs *path_usual_evs(void)
 	return chosen;
 }
 
+static void path_keep(struct rp_peer *peer)
+{
+	lockdep_assert_held(&peer->lock);
+	WRITE_ONCE(peer->kept, memchr_inv(peer->chosen->n, 0, sizeof(peer->chosen->n)));
+}
+
 /**
  * rp_path_choose() - use these EVs of a port towards a peer
  * @rp: the device
@@ -198,11 +205,35 @@ int rp_path_choose(struct rp_device *rp, struct rp_peer *peer, u8 port, const u8
 	peer->chosen->n[port] = n;
 	for (i = 0; i < ROCEPATH_EVS_MAX; i++)
 		peer->chosen->ev[port][i] = i < n ? ev[i] : i;
-	WRITE_ONCE(peer->kept, memchr_inv(peer->chosen->n, 0, sizeof(peer->chosen->n)));
+	path_keep(peer);
 	spin_unlock_bh(&peer->lock);
 	kfree(chosen);
 	rp_path_sync(rp, peer);
 	return 0;
+}
+
+/**
+ * rp_path_forget_port() - what was chosen for a port that goes is not for who gets its number
+ * @rp: the device
+ * @port: number of the port
+ *
+ * Context: RTNL.
+ */
+void rp_path_forget_port(struct rp_device *rp, u8 port)
+{
+	struct rp_peer *peer;
+
+	ASSERT_RTNL();
+	rcu_read_lock();
+	list_for_each_entry_rcu(peer, &rp->peer_list, list) {
+		spin_lock_bh(&peer->lock);
+		if (peer->chosen) {
+			peer->chosen->n[port] = 0;
+			path_keep(peer);
+		}
+		spin_unlock_bh(&peer->lock);
+	}
+	rcu_read_unlock();
 }
 
 /**
@@ -222,10 +253,18 @@ void rp_path_changed(struct rp_device *rp, struct rp_peer *peer, const struct rp
 {
 	const struct rp_ports *ports = rcu_dereference(rp->ports);
 	const struct rp_port *port = READ_ONCE(ports->port[e->path.port]);
-	u64 unheard = e->health.unheard_ns;
-	u64 took = unheard ? now_ns - min(unheard, now_ns) : 0;
+	u64 unheard = e->health.unheard_ns, took = 0;
 
 	lockdep_assert_held(&peer->lock);
+	if (e->health.reason == ROCEPATH_REASON_SILENT && unheard)
+		took = now_ns - min(unheard, now_ns);
+	else if (e->health.state == ROCEPATH_PATH_UP)
+		took = now_ns - min(e->health.failed_ns, now_ns);
+	/* what is tried and stays dead is no news */
+	if (before == ROCEPATH_PATH_PROBATION && e->health.state == ROCEPATH_PATH_DOWN)
+		return;
+	if (e->health.state == ROCEPATH_PATH_PROBATION && e->health.retry_ms)
+		return;
 	trace_rocepath_path(rp->dev, &peer->address, e->path.port, e->path.ev, before,
 			    e->health.state, e->health.reason);
 	if (e->health.state == ROCEPATH_PATH_DOWN)
@@ -270,6 +309,19 @@ static void path_poll_changed(void *arg, u16 index, u8 before)
 	rp_path_changed(p->rp, p->peer, &p->set->entry[index], before, p->now_ns);
 }
 
+/* Nothing heard for so long: with traffic reports come, without what is probed answers. */
+static u64 path_silence_ns(const struct rp_device *rp, const struct rp_peer *peer,
+			   const struct rp_health_knobs *knobs)
+{
+	u64 probed_ms = READ_ONCE(rp->probe_interval_ms);
+
+	lockdep_assert_held(&peer->lock);
+	if (peer->ticking || !probed_ms)
+		return 2 * knobs->interval_ns;
+	/* it is looked at eight times a second or less, see rp_control_hello_work() */
+	return 2 * (probed_ms + READ_ONCE(rp->hello_interval_ms)) * NSEC_PER_MSEC;
+}
+
 /**
  * rp_path_poll() - time passed
  * @rp: the device
@@ -282,15 +334,15 @@ void rp_path_poll(struct rp_device *rp, struct rp_peer *peer, u64 now_ns)
 {
 	struct rp_health_knobs knobs = rp_path_knobs(rp, peer);
 	struct rp_peer_paths *paths;
-	bool silent;
 
 	spin_lock(&peer->lock);
 	paths = rcu_dereference_protected(peer->paths, lockdep_is_held(&peer->lock));
 	if (paths) {
 		struct path_poll p = { rp, peer, paths->set, now_ns };
+		bool silent = now_ns > peer->heard_ns + path_silence_ns(rp, peer, &knobs);
 
-		silent = now_ns - peer->reported_ns > 2 * knobs.interval_ns;
-		rp_pathset_poll(paths->set, silent, &knobs, now_ns, path_poll_changed, &p);
+		rp_pathset_poll(paths->set, peer->heard_ns, silent, &knobs, now_ns,
+				path_poll_changed, &p);
 	}
 	spin_unlock(&peer->lock);
 }

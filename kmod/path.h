@@ -43,6 +43,7 @@ struct rp_chosen_evs {
 struct rp_health_knobs rp_path_knobs(const struct rp_device *rp, const struct rp_peer *peer);
 void rp_path_sync(struct rp_device *rp, struct rp_peer *peer);
 void rp_path_sync_all(struct rp_device *rp);
+void rp_path_forget_port(struct rp_device *rp, u8 port);
 int rp_path_choose(struct rp_device *rp, struct rp_peer *peer, u8 port, const u8 *ev, u32 n);
 void rp_path_restarted(struct rp_peer *peer);
 void rp_path_poll(struct rp_device *rp, struct rp_peer *peer, u64 now_ns);

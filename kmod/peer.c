@@ -112,14 +112,7 @@ void rp_peer_put(struct rp_peer *peer)
 		call_rcu(&peer->rcu, peer_free_rcu);
 }
 
-/**
- * rp_peer_remove() - forget a peer; QPs may still have it
- * @rp: the device
- * @peer: of its list
- *
- * Context: process.
- */
-void rp_peer_remove(struct rp_device *rp, struct rp_peer *peer)
+static void peer_unlink(struct rp_device *rp, struct rp_peer *peer)
 {
 	spin_lock_bh(&rp->peer_lock);
 	rhashtable_remove_fast(&rp->peer_table, &peer->node, peer_params);
@@ -134,7 +127,36 @@ void rp_peer_remove(struct rp_device *rp, struct rp_peer *peer)
 	spin_unlock_bh(&peer->lock);
 	/* it is not started again, for the peer is gone */
 	hrtimer_cancel(&peer->tick);
+}
+
+/**
+ * rp_peer_remove() - the device goes; QPs may still have the peer
+ * @rp: the device
+ * @peer: of its list
+ *
+ * Context: process.
+ */
+void rp_peer_remove(struct rp_device *rp, struct rp_peer *peer)
+{
+	peer_unlink(rp, peer);
 	rp_peer_put(peer);
+}
+
+/**
+ * rp_peer_forget() - a peer that nobody has is of no use any more
+ * @rp: the device
+ * @peer: of its list
+ *
+ * Who looks it up just now may have been first: then it stays.
+ *
+ * Context: process, RCU.
+ */
+void rp_peer_forget(struct rp_device *rp, struct rp_peer *peer)
+{
+	if (!refcount_dec_if_one(&peer->refs))
+		return;
+	peer_unlink(rp, peer);
+	call_rcu(&peer->rcu, peer_free_rcu);
 }
 
 /**

@@ -37,6 +37,7 @@ struct sk_buff;
  * @spread_us: how far its packets on different paths may overtake each other
  * @latency: from sending to knowing of the arrival
  * @reported_ns: when its last report came
+ * @heard_ns: when that, or its last answer to a probe did
  * @arrived_ns: sending time of the newest packet that it reported
  * @heard: what came from it, by the number of its port; allocated when it comes
  * @used: jiffies when a packet last went to it or came from it, roughly
@@ -72,6 +73,7 @@ struct rp_peer {
 	u32 spread_us;
 	struct rp_usual latency;
 	u64 reported_ns;
+	u64 heard_ns;
 	u64 arrived_ns;
 	struct rp_heard_port *heard[ROCEPATH_PORTS_MAX];
 
@@ -105,6 +107,13 @@ static inline void rp_peer_used(struct rp_peer *peer)
 
 struct rp_peer *rp_peer_get(struct rp_device *rp, const struct in6_addr *address, bool create);
 void rp_peer_put(struct rp_peer *peer);
+/** rp_peer_flows() - QPs that have it. */
+static inline u32 rp_peer_flows(const struct rp_peer *peer)
+{
+	return max(refcount_read(&peer->refs), 1U) - 1;
+}
+
+void rp_peer_forget(struct rp_device *rp, struct rp_peer *peer);
 void rp_peer_remove(struct rp_device *rp, struct rp_peer *peer);
 void rp_peer_publish(struct rp_peer *peer, u64 now_ns);
 void rp_peer_learn_envelope(struct rp_device *rp, struct rp_peer *peer, const struct sk_buff *skb,

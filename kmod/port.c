@@ -17,6 +17,7 @@
 #include <net/sch_generic.h>
 
 #include "compat/netdev.h"
+#include "control.h"
 #include "device.h"
 #include "flow.h"
 #include "netlink.h"
@@ -531,6 +532,7 @@ int rp_port_add(struct rp_device *rp, struct net_device *dev, struct netlink_ext
 	err = rp_ports_update(rp);
 	if (err)
 		goto err_list;
+	rp_control_ports_changed(rp);
 	rp_device_update_features(rp);
 	rp_device_update_carrier(rp);
 	netdev_info(rp->dev, "port %s added\n", dev->name);
@@ -591,6 +593,8 @@ void rp_port_del(struct rp_port *port)
 	netdev_rx_handler_unregister(dev);
 	synchronize_net();
 	rp_repair_port_failed(rp, port->index);
+	rp_path_forget_port(rp, port->index);
+	rp_control_ports_changed(rp);
 	port_count_left(port);
 	if (port->holddown.state != ROCEPATH_PORT_DOWN)
 		port_hurry_flows(rp);

@@ -43,12 +43,16 @@ bool rp_probe_allowed(struct rp_device *rp, u64 now_ns)
 	struct rp_probe_budget *b = &rp->probe_budget;
 	u32 rate = READ_ONCE(rp->probes_per_second), more;
 	bool allowed;
+	u64 passed;
 
 	spin_lock(&b->lock);
-	more = div_u64(min_t(u64, now_ns - b->filled_ns, NSEC_PER_SEC) * rate, NSEC_PER_SEC);
+	/* another CPU, whose clock was read later, may have been before us */
+	passed = now_ns > b->filled_ns ? min_t(u64, now_ns - b->filled_ns, NSEC_PER_SEC) : 0;
+	more = div_u64(passed * rate, NSEC_PER_SEC);
 	if (more) {
 		b->left = min(b->left + more, max(rate / RP_PROBE_BURST, 1U));
-		b->filled_ns = now_ns;
+		/* what is not worth a whole one yet is not lost */
+		b->filled_ns = now_ns - (passed - div_u64((u64)more * NSEC_PER_SEC, rate));
 	}
 	allowed = b->left;
 	if (allowed)
@@ -76,9 +80,9 @@ static void probe_send(struct rp_device *rp, struct rp_peer *peer, struct rp_pat
 		rp_count(rp, RP_TX_PROBES);
 }
 
-/* Return: false if there is none */
+/* Return: false if there is none, or the budget is @spent */
 static bool probe_next(struct rp_device *rp, struct rp_peer *peer, u32 *at, u64 now,
-		       struct rp_path *path)
+		       struct rp_path *path, bool *spent)
 {
 	struct rp_health_knobs knobs = rp_path_knobs(rp, peer);
 	u64 idle = (u64)READ_ONCE(rp->probe_interval_ms) * NSEC_PER_MSEC;
@@ -92,8 +96,10 @@ static bool probe_next(struct rp_device *rp, struct rp_peer *peer, u32 *at, u64 
 
 		if (!rp_health_probe_due(&e->health, idle, &knobs, now))
 			continue;
-		if (!rp_probe_allowed(rp, now))
+		if (!rp_probe_allowed(rp, now)) {
+			*spent = true;
 			break;
+		}
 		rp_health_probed(&e->health, &knobs, now);
 		*path = e->path;
 		(*at)++;
@@ -111,14 +117,17 @@ static bool probe_next(struct rp_device *rp, struct rp_peer *peer, u32 *at, u64 
  * @now_ns: the time
  *
  * Context: bottom halves off, RCU.
+ * Return: false if the budget did not suffice.
  */
-void rp_probe_due(struct rp_device *rp, struct rp_peer *peer, u64 now_ns)
+bool rp_probe_due(struct rp_device *rp, struct rp_peer *peer, u64 now_ns)
 {
 	struct rp_path path;
+	bool spent = false;
 	u32 at = 0;
 
-	while (probe_next(rp, peer, &at, now_ns, &path))
+	while (probe_next(rp, peer, &at, now_ns, &path, &spent))
 		probe_send(rp, peer, path, now_ns);
+	return !spent;
 }
 
 /**
@@ -167,6 +176,7 @@ bool rp_probe_answered(struct rp_device *rp, struct rp_peer *peer, const struct 
 		struct rp_pathset_entry *e = &paths->set->entry[index];
 		u8 before = e->health.state;
 
+		WRITE_ONCE(peer->heard_ns, now);
 		if (rp_health_answered(&e->health, sent, &knobs, now))
 			rp_path_changed(rp, peer, e, before, now);
 		rp_pathset_publish(paths->set, index);

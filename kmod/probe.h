@@ -24,7 +24,7 @@ struct rp_probe_budget {
 
 void rp_probe_init(struct rp_device *rp);
 bool rp_probe_allowed(struct rp_device *rp, u64 now_ns);
-void rp_probe_due(struct rp_device *rp, struct rp_peer *peer, u64 now_ns);
+bool rp_probe_due(struct rp_device *rp, struct rp_peer *peer, u64 now_ns);
 bool rp_probe_rx(struct rp_device *rp, struct rp_peer *peer, const struct rp_wire *w);
 bool rp_probe_answered(struct rp_device *rp, struct rp_peer *peer, const struct rp_wire *w);
 

@@ -346,7 +346,6 @@ out:
 
 struct qp_counting {
 	const struct rp_device *rp;
-	const struct rp_peer *peer;
 	u32 n;
 };
 
@@ -354,8 +353,7 @@ static int qp_count_one(struct rp_qp *qp, void *arg)
 {
 	struct qp_counting *c = arg;
 
-	if (rcu_access_pointer(qp->rp) == c->rp &&
-	    (!c->peer || rcu_access_pointer(qp->peer) == c->peer))
+	if (rcu_access_pointer(qp->rp) == c->rp)
 		c->n++;
 	return 0;
 }
@@ -363,13 +361,12 @@ static int qp_count_one(struct rp_qp *qp, void *arg)
 /**
  * rp_qp_count() - QPs of a device
  * @rp: the device
- * @peer: only those to it, NULL: all
  *
  * Context: any but hard irq.
  */
-u32 rp_qp_count(const struct rp_device *rp, const struct rp_peer *peer)
+u32 rp_qp_count(const struct rp_device *rp)
 {
-	struct qp_counting c = { .rp = rp, .peer = peer };
+	struct qp_counting c = { .rp = rp };
 	unsigned long cursor = 0;
 
 	rp_qp_for_each(qp_count_one, &c, &cursor);

@@ -87,7 +87,7 @@ struct rp_qp *rp_qp_by_local(const struct in6_addr *peer, u32 qpn);
 struct rp_qp *rp_qp_by_remote(const struct in6_addr *peer, u32 qpn);
 bool rp_qp_bind(struct rp_qp *qp, struct rp_device *rp);
 void rp_qp_unbind_device(struct rp_device *rp);
-u32 rp_qp_count(const struct rp_device *rp, const struct rp_peer *peer);
+u32 rp_qp_count(const struct rp_device *rp);
 int rp_qp_for_each(int (*fn)(struct rp_qp *qp, void *arg), void *arg, unsigned long *cursor);
 bool rp_qp_seen(void);
 

@@ -46,7 +46,7 @@ static void repair_free(struct rp_device *rp, struct rp_sent *list)
 		consume_skb(repair_skb(list));
 	}
 	if (bytes)
-		percpu_counter_sub(&rp->kept_bytes, bytes);
+		percpu_counter_add_batch(&rp->kept_bytes, -bytes, rp->kept_batch);
 }
 
 /* packets on paths that are no more are lost; indexes are made new */
@@ -121,7 +121,7 @@ static void repair_tell_paths(struct rp_queue *q, struct rp_device *rp, struct r
 
 /* make copies of what is lost, each to go by another path than it did */
 static void repair_collect(struct rp_queue *q, struct rp_qp *qp, struct rp_device *rp,
-			   const struct rp_pathset *set, u64 now, struct sk_buff_head *out)
+			   struct rp_pathset *set, u64 now, struct sk_buff_head *out)
 {
 	struct rp_sent *s;
 
@@ -142,6 +142,7 @@ static void repair_collect(struct rp_queue *q, struct rp_qp *qp, struct rp_devic
 		memset(copy->cb, 0, sizeof(copy->cb));
 		*(struct rp_path *)copy->cb = set->entry[index].path;
 		__skb_queue_tail(out, copy);
+		rp_health_sent(&set->entry[index].health, now);
 		rp_repair_resent(&q->repair, s, index, now);
 	}
 }
@@ -208,6 +209,33 @@ static void repair_note_sent(struct rp_queue *q, u32 next)
 	spin_unlock(&q->lock);
 }
 
+/* PSN behind the last one that a packet uses up */
+static u32 repair_next_psn(const struct rp_qp *qp, u32 space, const struct rp_roce *r)
+{
+	u32 span = space == RP_REQUESTS ? rp_roce_span(r, qp->path_mtu) : 1;
+
+	return rp_psn_add(r->psn, (s32)span);
+}
+
+/**
+ * rp_repair_pass() - a packet leaves that is not kept: by no path of the peer's, or one that is
+ * not reported of
+ * @qp: the QP
+ * @space: of its PSNs
+ * @r: parsed
+ *
+ * Costs nothing until the first one is kept.
+ *
+ * Context: bottom halves off.
+ */
+void rp_repair_pass(struct rp_qp *qp, u32 space, const struct rp_roce *r)
+{
+	struct rp_queue *q = &qp->queue[space];
+
+	if (READ_ONCE(q->answers.sent))
+		repair_note_sent(q, repair_next_psn(qp, space, r));
+}
+
 /**
  * rp_repair_keep() - a packet is about to leave by a path: keep it
  * @qp: whose it is
@@ -226,8 +254,7 @@ void rp_repair_keep(struct rp_qp *qp, u32 space, const struct rp_peer_paths *pat
 	struct rp_device *rp = rcu_dereference(qp->rp);
 	struct rp_queue *q = &qp->queue[space];
 	struct rp_repair_caps caps = rp->repair_caps;
-	u32 span = space == RP_REQUESTS ? rp_roce_span(r, qp->path_mtu) : 1;
-	u32 next = rp_psn_add(r->psn, (s32)span);
+	u32 next = repair_next_psn(qp, space, r);
 	struct rp_sent *s, *gone;
 	struct sk_buff *kept;
 
@@ -251,7 +278,7 @@ void rp_repair_keep(struct rp_qp *qp, u32 space, const struct rp_peer_paths *pat
 	s = repair_entry(kept);
 	*s = (struct rp_sent){
 		.psn = r->psn,
-		.span = span,
+		.span = rp_psn_diff(next, r->psn),
 		.bytes = kept->truesize,
 		.path = index,
 		.sent_ns = sent_ns,
@@ -263,7 +290,7 @@ void rp_repair_keep(struct rp_qp *qp, u32 space, const struct rp_peer_paths *pat
 		consume_skb(kept);
 		return;
 	}
-	percpu_counter_add(&rp->kept_bytes, s->bytes);
+	percpu_counter_add_batch(&rp->kept_bytes, s->bytes, rp->kept_batch);
 	gone = rp_repair_sent(&q->repair, s, &caps);
 	spin_unlock(&q->lock);
 	if (unlikely(gone))
@@ -533,6 +560,7 @@ void rp_ack_again(struct rp_qp *qp, struct rp_peer *peer)
 	if (index == RP_PATHSET_NONE)
 		return;
 	letter.path = paths->set->entry[index].path;
+	rp_health_sent(&paths->set->entry[index].health, ktime_get_ns());
 	memcpy(letter.bth, bytes, RP_BTH_LEN);
 	letter.bth[RP_BTH_FLAGS] |= RP_BTH_REPAIR;
 	letter.body = bytes + RP_BTH_LEN;

@@ -63,6 +63,7 @@ void rp_queue_init(struct rp_queue *q);
 void rp_queue_close(struct rp_queue *q, struct rp_device *rp);
 void rp_queue_snapshot(struct rp_queue *q, struct rp_repair *repair);
 
+void rp_repair_pass(struct rp_qp *qp, u32 space, const struct rp_roce *r);
 void rp_repair_keep(struct rp_qp *qp, u32 space, const struct rp_peer_paths *paths,
 		    const struct sk_buff *skb, const struct rp_roce *r, u16 index, u64 now_ns);
 enum rp_answer rp_repair_answered(struct rp_qp *qp, const struct rp_roce *r);

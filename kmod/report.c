@@ -28,6 +28,9 @@ static void report_path(struct rp_device *rp, struct rp_peer *peer, struct rp_pa
 		return;
 	e = &set->entry[index];
 	state = e->health.state;
+	/* it has forgotten us meanwhile, and counts from 0 again */
+	if ((s32)(p->received - e->received) < 0)
+		rp_pathset_recount(e);
 	e->health.marked_total += p->marked - e->marked;
 	e->health.late_us = p->late_us;
 	e->marked = p->marked;
@@ -35,7 +38,7 @@ static void report_path(struct rp_device *rp, struct rp_peer *peer, struct rp_pa
 	 * Where the path carries data, repair knows packet by packet what arrived.
 	 * Of acknowledges only the number is known; they came within the interval.
 	 */
-	if (p->received != e->received && now - e->traced_ns > 2 * interval_ns &&
+	if (p->received != e->received && now > e->traced_ns + 2 * interval_ns &&
 	    rp_health_arrived(&e->health, 0, now - interval_ns / 4, now))
 		rp_path_changed(rp, peer, e, state, now);
 	e->received = p->received;
@@ -66,6 +69,7 @@ static void report_paths(struct rp_device *rp, struct rp_peer *peer, struct rp_r
 	/* a peak that decays */
 	WRITE_ONCE(peer->spread_us, max(spread, peer->spread_us - peer->spread_us / 8));
 	WRITE_ONCE(peer->reported_ns, now);
+	WRITE_ONCE(peer->heard_ns, now);
 	spin_unlock(&peer->lock);
 }
 

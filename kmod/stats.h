@@ -75,6 +75,7 @@ struct rp_port;
 	C(GAPS_EXPIRED, gaps_expired)							\
 	C(REWINDS, rewinds)			/* a QP asked for older packets again */\
 	C(TX_UNKEPT, tx_unkept)			/* sprayed, not kept for repair: cap, memory */\
+	C(TX_FALLBACK, tx_fallback)		/* all paths to the peer were down: by carrier */\
 	C(TX_REPORTS, tx_reports)		/* among tx_control */			\
 	C(TX_PROBES, tx_probes)			/* among tx_control */			\
 	C(PROBES_REFUSED, probes_refused)	/* the budget is spent */		\

@@ -98,6 +98,23 @@ struct rp_qp *rp_tick_next(struct rp_peer *peer)
 	return qp;
 }
 
+/* it did nothing for long: it is looked at again when a packet of it comes or goes */
+static void tick_rest(struct rp_qp *qp, struct rp_peer *peer)
+{
+	spin_lock(&peer->lock);
+	if (qp->active) {
+		WRITE_ONCE(qp->active, false);
+		smp_mb();	/* pairs with rp_tick_wake() */
+		if (READ_ONCE(qp->stirred)) {
+			WRITE_ONCE(qp->active, true);
+		} else {
+			list_del(&qp->on_peer);
+			peer->active_n--;
+		}
+	}
+	spin_unlock(&peer->lock);
+}
+
 /* one QP, once a tick */
 static void tick_qp(struct rp_qp *qp, struct rp_peer *peer, u64 now)
 {
@@ -112,15 +129,8 @@ static void tick_qp(struct rp_qp *qp, struct rp_peer *peer, u64 now)
 		qp->quiet = 0;
 		return;
 	}
-	if (qp->quiet++ < RP_TICK_QUIET)
-		return;
-	spin_lock(&peer->lock);
-	if (qp->active) {
-		WRITE_ONCE(qp->active, false);
-		list_del(&qp->on_peer);
-		peer->active_n--;
-	}
-	spin_unlock(&peer->lock);
+	if (qp->quiet++ >= RP_TICK_QUIET)
+		tick_rest(qp, peer);
 }
 
 /* whether the clock is to go on; who wakes it takes the same lock */

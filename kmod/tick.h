@@ -24,8 +24,10 @@ struct rp_qp *rp_tick_next(struct rp_peer *peer);
  */
 static inline void rp_tick_wake(struct rp_qp *qp, struct rp_peer *peer)
 {
-	if (unlikely(!READ_ONCE(qp->stirred)))
+	if (unlikely(!READ_ONCE(qp->stirred))) {
 		WRITE_ONCE(qp->stirred, true);
+		smp_mb();	/* pairs with tick_rest(): one of us sees the other's */
+	}
 	if (unlikely(!READ_ONCE(qp->active)))
 		rp_tick_activate(qp, peer);
 }

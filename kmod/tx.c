@@ -261,7 +261,6 @@ static struct rp_port *tx_by_path(struct rp_device *rp, struct rp_ports *ports, 
 	return port;
 }
 
-/* by one of the peer's own paths. Return: false if none of them is usable */
 /* no departure is later than that; a later one is by another clock (fq's horizon is 10 s) */
 #define RP_DEPARTURE_MAX_NS (60ull * NSEC_PER_SEC)
 
@@ -273,6 +272,7 @@ static u64 tx_departure(const struct sk_buff *skb, u64 now)
 	return waits < RP_DEPARTURE_MAX_NS ? now + waits : now;
 }
 
+/* by one of the peer's own paths. Return: false if all of them are down */
 static bool tx_by_own_path(struct rp_device *rp, struct rp_ports *ports, struct sk_buff *skb,
 			   u32 l3, const struct rp_roce *r, struct rp_qp *qp, struct rp_peer *peer)
 {
@@ -303,6 +303,8 @@ static bool tx_by_own_path(struct rp_device *rp, struct rp_ports *ports, struct 
 		/* a response acknowledges all before it */
 		if (r->kind == RP_KIND_RESPONSE && READ_ONCE(qp->last_ack.again))
 			WRITE_ONCE(qp->last_ack.again, 0);
+	} else if (tx_is_kept(qp, r->kind)) {
+		rp_repair_pass(qp, tx_space(r->kind), r);
 	}
 	tx_port(port, skb);
 	return true;
@@ -341,6 +343,10 @@ static void tx_roce(struct rp_device *rp, struct rp_ports *ports, struct sk_buff
 		if (peer && likely(tx_by_own_path(rp, ports, skb, l3, r, qp, peer)))
 			return;
 		hash = qp->tx[tx_space(r->kind)].hash;
+		if (peer)
+			rp_count(rp, RP_TX_FALLBACK);
+		if (tx_is_kept(qp, r->kind))
+			rp_repair_pass(qp, tx_space(r->kind), r);
 	} else {
 		hash = jhash2((const u32 *)&to, 4, r->qpn);
 	}

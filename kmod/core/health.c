@@ -45,7 +45,7 @@ static bool enter(struct rp_health *h, enum rocepath_path_state state,
 	return changed;
 }
 
-/* Down for a hold-down; each time that it was up and failed the next one is longer. */
+/* Down for a hold-down; each time that it was up and failed the next one is longer, and each time that it was tried. */
 static bool fail(struct rp_health *h, enum rocepath_path_reason reason,
 		 const struct rp_health_knobs *knobs, u64 now_ns)
 {
@@ -53,10 +53,15 @@ static bool fail(struct rp_health *h, enum rocepath_path_reason reason,
 		u32 left = rp_holddown_forgive(h->hold_ms, now_ns - h->up_ns);
 
 		h->hold_ms = rp_holddown_double(left, knobs->holddown_ms, knobs->holddown_max_ms);
+		h->retry_ms = 0;
+		h->failed_ns = now_ns;
 		h->fails++;
+	} else {
+		h->retry_ms = rp_holddown_double(h->retry_ms, knobs->holddown_ms,
+						 min(knobs->holddown_max_ms, RP_HEALTH_RETRY_MS));
 	}
 	h->hold_ms = max(h->hold_ms, knobs->holddown_ms);
-	h->until_ns = now_ns + h->hold_ms * NS_PER_MS;
+	h->until_ns = now_ns + max(h->hold_ms, h->retry_ms) * NS_PER_MS;
 	return enter(h, ROCEPATH_PATH_DOWN, reason, now_ns);
 }
 
@@ -90,6 +95,7 @@ static bool come_up(struct rp_health *h, u64 now_ns)
 	h->fresh_lost = 0;
 	forget_excess(h);
 	h->lossy = false;
+	h->retry_ms = 0;
 	WRITE_ONCE(h->unheard_ns, 0);
 	return enter(h, ROCEPATH_PATH_UP, ROCEPATH_REASON_PROBES_ANSWERED, now_ns);
 }
@@ -278,9 +284,10 @@ void rp_health_probed(struct rp_health *h, const struct rp_health_knobs *knobs, 
 
 static void learn_rtt(struct rp_health *h, u64 rtt_ns)
 {
-	u32 rtt_us = max(div_u64(min(rtt_ns, RTT_MAX_NS), 1000), 1ull);
+	s32 rtt_us = max(div_u64(min(rtt_ns, RTT_MAX_NS), 1000), 1ull), is_us = h->rtt_us;
 
-	h->rtt_us = h->rtt_us ? h->rtt_us - h->rtt_us / 8 + rtt_us / 8 : rtt_us;
+	/* rounded towards what was seen, that it comes to be that */
+	h->rtt_us = is_us ? is_us + (rtt_us - is_us + (rtt_us > is_us ? 7 : -7)) / 8 : rtt_us;
 }
 
 bool rp_health_answered(struct rp_health *h, u64 sent_ns, const struct rp_health_knobs *knobs,
@@ -290,7 +297,9 @@ bool rp_health_answered(struct rp_health *h, u64 sent_ns, const struct rp_health
 
 	if (sent_ns > now_ns)
 		return false;
-	learn_rtt(h, now_ns - sent_ns);
+	/* what says nothing new may be a recording */
+	if (ours || sent_ns > h->arrived_ns)
+		learn_rtt(h, now_ns - sent_ns);
 	if (ours)
 		h->probe_sent_ns = 0;
 	if (h->state == ROCEPATH_PATH_PROBATION) {
@@ -315,36 +324,37 @@ static bool is_overtaken(const struct rp_health *h, const struct rp_health_knobs
 				     rp_usual_most_us(&h->usual));
 }
 
-static bool poll_up(struct rp_health *h, bool peer_silent, u64 newest_ns,
+static bool poll_up(struct rp_health *h, const struct rp_hearing *of_peer,
 		    const struct rp_health_knobs *knobs, u64 now_ns)
 {
 	u64 unheard_ns = READ_ONCE(h->unheard_ns);
 
-	while (h->ramp < RP_HEALTH_RAMP_FULL && now_ns - h->ramped_ns >= knobs->interval_ns) {
+	/* who looks may be on another CPU than who looked last, and its clock was read before */
+	while (h->ramp < RP_HEALTH_RAMP_FULL && now_ns >= h->ramped_ns + knobs->interval_ns) {
 		h->ramp += RAMP_STEP;
 		h->ramped_ns += knobs->interval_ns;
 	}
 	if (!unheard_ns || now_ns <= unheard_ns)
 		return false;
-	if (peer_silent) {
+	if (of_peer->silent) {
 		WRITE_ONCE(h->unheard_ns, now_ns);
 		return false;
 	}
-	note_overtaken(h, unheard_ns, newest_ns);
+	note_overtaken(h, unheard_ns, of_peer->newest_ns);
 	/* reports come once an interval: only half of one more says that it is not in this one */
 	if (!is_overtaken(h, knobs) &&
-	    now_ns - unheard_ns < max(knobs->interval_ns + knobs->interval_ns / 2,
-				      knobs->patience_ns))
+	    of_peer->heard_ns < unheard_ns + max(knobs->interval_ns + knobs->interval_ns / 2,
+						 knobs->patience_ns))
 		return false;
 	return suspect(h, unheard_ns, knobs, now_ns);
 }
 
-static bool poll_suspect(struct rp_health *h, bool peer_silent, u64 newest_ns,
+static bool poll_suspect(struct rp_health *h, const struct rp_hearing *of_peer,
 			 const struct rp_health_knobs *knobs, u64 now_ns)
 {
 	/* it may be late, which would be usual from then on */
-	note_overtaken(h, READ_ONCE(h->unheard_ns), newest_ns);
-	if (peer_silent) {
+	note_overtaken(h, READ_ONCE(h->unheard_ns), of_peer->newest_ns);
+	if (of_peer->silent) {
 		h->until_ns = max(h->until_ns, now_ns + 2 * knobs->interval_ns);
 		return false;
 	}
@@ -353,14 +363,14 @@ static bool poll_suspect(struct rp_health *h, bool peer_silent, u64 newest_ns,
 	return fail(h, ROCEPATH_REASON_SILENT, knobs, now_ns);
 }
 
-static bool poll_probation(struct rp_health *h, bool peer_silent,
+static bool poll_probation(struct rp_health *h, const struct rp_hearing *of_peer,
 			   const struct rp_health_knobs *knobs, u64 now_ns)
 {
 	if (!h->probe_sent_ns || now_ns < h->probe_sent_ns ||
 	    now_ns - h->probe_sent_ns < max(PROBE_LOST_INTERVALS * knobs->interval_ns,
 					    knobs->patience_ns))
 		return false;
-	if (peer_silent) {	/* it begins again */
+	if (of_peer->silent) {	/* it begins again */
 		h->probe_sent_ns = 0;
 		h->answered = 0;
 		return false;
@@ -368,17 +378,17 @@ static bool poll_probation(struct rp_health *h, bool peer_silent,
 	return fail(h, ROCEPATH_REASON_PROBE_LOST, knobs, now_ns);
 }
 
-bool rp_health_poll(struct rp_health *h, bool peer_silent, u64 newest_ns,
+bool rp_health_poll(struct rp_health *h, const struct rp_hearing *of_peer,
 		    const struct rp_health_knobs *knobs, u64 now_ns)
 {
 	judge(h, knobs);
 	switch (h->state) {
 	case ROCEPATH_PATH_UP:
-		return poll_up(h, peer_silent, newest_ns, knobs, now_ns);
+		return poll_up(h, of_peer, knobs, now_ns);
 	case ROCEPATH_PATH_SUSPECT:
-		return poll_suspect(h, peer_silent, newest_ns, knobs, now_ns);
+		return poll_suspect(h, of_peer, knobs, now_ns);
 	case ROCEPATH_PATH_PROBATION:
-		return poll_probation(h, peer_silent, knobs, now_ns);
+		return poll_probation(h, of_peer, knobs, now_ns);
 	default:
 		if (now_ns < h->until_ns)
 			return false;

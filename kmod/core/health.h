@@ -14,12 +14,14 @@
  * A path is also taken down for its loss rate while it still carries packets,
  * and for the carrier of its port. DOWN lasts for a hold-down, which doubles
  * each time that the path fails again soon after it came back. Then it is on
- * probation: probed, once an interval. When it comes up it does not get its
+ * probation: probed, once an interval. Each probation that fails doubles the pause
+ * to the next one, up to RP_HEALTH_RETRY_MS: what stays dead costs little. When it comes up it does not get its
  * whole share at once (ramp).
  *
  * Evidence, not silence, is what counts: a path that nothing was sent on is
- * not unheard, and while nothing at all is heard of the peer (@peer_silent)
- * the clocks stand still: its death is not a path's. A path is overtaken when
+ * not unheard, and how long it is unheard is known when something is heard of the
+ * peer: a report that is lost, a peer that stands still or dies is no path's fault.
+ * A path is overtaken when
  * what other paths of its port carried later is known to have arrived, and nothing
  * is heard of it: later by more than is usual for it (mean and 4 deviations, as in
  * TCP's timer), and by a quarter of an interval at least; or what other ports did,
@@ -42,6 +44,8 @@
 
 /* answered probes in a row that end a probation */
 #define RP_HEALTH_PROBES 3
+/* a path that is dead is tried that often, at least */
+#define RP_HEALTH_RETRY_MS 2000u
 /* so often what is usual for a path has to be seen before it is relied on */
 #define RP_HEALTH_USUAL 8
 /* the full share, for @ramp */
@@ -63,6 +67,18 @@ struct rp_health_knobs {
 	u32 loss_ppm;
 	u32 holddown_ms;
 	u32 holddown_max_ms;
+};
+
+/**
+ * struct rp_hearing - what is heard of the peer by all paths
+ * @heard_ns: when something was last: a report, the answer to a probe
+ * @newest_ns: what was sent by other paths at that time has arrived
+ * @silent: nothing was for so long that it may be dead
+ */
+struct rp_hearing {
+	u64 heard_ns;
+	u64 newest_ns;
+	bool silent;
 };
 
 /**
@@ -95,6 +111,8 @@ struct rp_health_knobs {
  * @probe_due_ns: when the next one may go out
  * @answered: probes in a row that were, in PROBATION
  * @hold_ms: length of the last hold-down
+ * @retry_ms: of the last one after a probation that failed, 0: none did since it was up
+ * @failed_ns: when it last went down
  * @fails: times it went down
  * @up_ns: when it last came up
  * @lossy: it was taken out for its loss rate and has not come up again
@@ -110,6 +128,7 @@ struct rp_health {
 	u16 ramp;
 	u32 fails;
 	u32 hold_ms;
+	u32 retry_ms;
 	u32 delivered;
 	u32 lost;
 	u32 fresh_delivered;
@@ -122,6 +141,7 @@ struct rp_health {
 	u32 rtt_us;
 	u32 late_us;
 	u64 since_ns;
+	u64 failed_ns;
 	u64 until_ns;
 	u64 up_ns;
 	u64 unheard_ns;
@@ -256,14 +276,13 @@ bool rp_health_answered(struct rp_health *h, u64 sent_ns, const struct rp_health
 /**
  * rp_health_poll() - time passed
  * @h: the path
- * @peer_silent: nothing was heard of the peer lately, on any path
- * @newest_ns: what was sent by other paths at that time has arrived
+ * @of_peer: what is heard of the peer
  * @knobs: of the device
  * @now_ns: the time
  *
  * Return: true if the state changed.
  */
-bool rp_health_poll(struct rp_health *h, bool peer_silent, u64 newest_ns,
+bool rp_health_poll(struct rp_health *h, const struct rp_hearing *of_peer,
 		    const struct rp_health_knobs *knobs, u64 now_ns);
 
 #endif /* ROCEPATH_CORE_HEALTH_H */

@@ -119,7 +119,7 @@ u16 rp_pathset_pin(const struct rp_pathset *s, u32 hash)
 {
 	u32 tries, i = 0;
 
-	if (unlikely(!READ_ONCE(s->usable)))
+	if (unlikely(!READ_ONCE(s->spray_turns.filled)))
 		return RP_PATHSET_NONE;
 	for (tries = 0; tries < PIN_TRIES; tries++) {
 		hash = mix(hash + 0x9e3779b9u);
@@ -199,19 +199,53 @@ static u32 part(u32 whole, u32 of)
 	return whole ? max(whole * of / RP_PATH_WEIGHT_MAX, 1u) : 0;
 }
 
+static void put_weights(struct rp_pathset *s, u32 index, u32 weight, u32 adaptive)
+{
+	put_weight(s, &s->spray_turns, s->weight, index, weight);
+	put_weight(s, &s->adaptive_turns, s->adaptive, index, adaptive);
+}
+
+/* RP_PATHSET_NONE: none is in any of them */
+static u32 least_doubtful(const struct rp_pathset *s)
+{
+	static const u8 states[] = { ROCEPATH_PATH_SUSPECT, ROCEPATH_PATH_PROBATION };
+	u32 k, i;
+
+	for (k = 0; k < ARRAY_SIZE(states); k++)
+		for (i = 0; i < s->n; i++)
+			if (s->entry[i].health.state == states[k])
+				return states[k];
+	return RP_PATHSET_NONE;
+}
+
+/* While no path is up, those carry what there is that are least in doubt. */
+static void resort(struct rp_pathset *s)
+{
+	u32 state = s->usable ? RP_PATHSET_NONE : least_doubtful(s), i;
+
+	if (!s->last_resort && state == RP_PATHSET_NONE)
+		return;
+	for (i = 0; i < s->n; i++) {
+		u32 weight = s->entry[i].health.state == state;
+
+		if (s->entry[i].health.state != ROCEPATH_PATH_UP)
+			put_weights(s, i, weight, weight);
+	}
+	s->last_resort = state != RP_PATHSET_NONE;
+}
+
 void rp_pathset_publish(struct rp_pathset *s, u16 index)
 {
-	const struct rp_pathset_entry *e = &s->entry[index];
-	bool had = s->weight[index];
-	u32 weight = 0;
+	struct rp_pathset_entry *e = &s->entry[index];
+	bool up = e->health.state == ROCEPATH_PATH_UP && e->share;
+	u32 weight = up ? part(e->share, e->health.ramp) : 0;
 
-	if (e->health.state == ROCEPATH_PATH_UP)
-		weight = part(e->share, e->health.ramp);
-	put_weight(s, &s->spray_turns, s->weight, index, weight);
-	put_weight(s, &s->adaptive_turns, s->adaptive, index, part(weight, e->factor));
-	WRITE_ONCE(s->usable, s->usable + !!weight - had);
-	if (had && !weight)
+	put_weights(s, index, weight, part(weight, e->factor));
+	if (e->published && !up)
 		WRITE_ONCE(s->failures, s->failures + 1);
+	WRITE_ONCE(s->usable, s->usable + up - e->published);
+	e->published = up;
+	resort(s);
 }
 
 /* --- layout --- */
@@ -332,6 +366,7 @@ static void init_entry(struct rp_pathset_entry *e, struct rp_path path, bool up,
 
 	if (was != RP_PATHSET_NONE) {
 		*e = old->entry[was];
+		e->published = false;
 		return;
 	}
 	e->path = path;
@@ -434,7 +469,7 @@ static bool stands_out(const struct rp_pathset *s, u32 index)
 	u32 i, others = 0, below = 0;
 
 	for (i = 0; i < s->n; i++) {
-		if (i == index || !s->weight[i])
+		if (i == index || !s->entry[i].published)
 			continue;
 		others++;
 		below += rp_health_exceeds(&s->entry[index].health,
@@ -450,7 +485,7 @@ static u32 worst_path(const struct rp_pathset *s)
 	for (i = 0; i < s->n; i++) {
 		u32 loss_ppm = rp_health_excess_ppm(&s->entry[i].health);
 
-		if (loss_ppm > most && s->weight[i] && stands_out(s, i)) {
+		if (loss_ppm > most && s->entry[i].published && stands_out(s, i)) {
 			worst = i;
 			most = loss_ppm;
 		}
@@ -494,19 +529,23 @@ static u64 newest_elsewhere(const struct rp_pathset *s, const struct rp_health_k
 	return newest_ns - min(newest_ns, knobs->interval_ns + knobs->spread_ns);
 }
 
-void rp_pathset_poll(struct rp_pathset *s, bool peer_silent, const struct rp_health_knobs *knobs,
-		     u64 now_ns, void (*changed)(void *arg, u16 index, u8 before), void *arg)
+void rp_pathset_poll(struct rp_pathset *s, u64 heard_ns, bool silent,
+		     const struct rp_health_knobs *knobs, u64 now_ns,
+		     void (*changed)(void *arg, u16 index, u8 before), void *arg)
 {
 	u64 elsewhere_ns = newest_elsewhere(s, knobs);
 	bool any_lossy = false;
 	u32 i;
 
 	for (i = 0; i < s->n; i++) {
-		u64 newest_ns = max(s->newest_ns[s->entry[i].path.port], elsewhere_ns);
+		const struct rp_hearing of_peer = {
+			.heard_ns = heard_ns, .silent = silent,
+			.newest_ns = max(s->newest_ns[s->entry[i].path.port], elsewhere_ns),
+		};
 		struct rp_health *h = &s->entry[i].health;
 		u8 before = h->state;
 		u16 ramp = h->ramp;
-		bool news = rp_health_poll(h, peer_silent, newest_ns, knobs, now_ns);
+		bool news = rp_health_poll(h, &of_peer, knobs, now_ns);
 
 		if (news || h->ramp != ramp)
 			rp_pathset_publish(s, i);

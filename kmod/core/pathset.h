@@ -39,6 +39,7 @@
  * @marked: as the peer last reported: of these with CE
  * @traced_ns: when packets of it were last known to have arrived one by one, from repair
  * @backlog_us: delay above the path's own, for `adaptive`
+ * @published: it counts among the usable ones
  * @adapt: what @factor follows from
  * @health: of it
  */
@@ -49,6 +50,7 @@ struct rp_pathset_entry {
 	u32 received;
 	u32 marked;
 	u32 backlog_us;
+	bool published;
 	u64 traced_ns;
 	struct rp_adapt adapt;
 	struct rp_health health;
@@ -79,8 +81,9 @@ struct rp_pathset_cursor {
 /**
  * struct rp_pathset - all paths towards one peer
  * @n: paths
- * @usable: of these, that may carry data
+ * @usable: of these, that may carry data: they are up
  * @failures: times that one could not any more, for who has to do something about it
+ * @last_resort: none may, and those that are least in doubt have weights all the same
  * @newest_ns: when the newest packet was sent that the peer reported from that port of ours
  * @spacing_ns: between packets that arrive when all goes well, for `adaptive`
  * @spray_turns: @weight for senders
@@ -93,6 +96,7 @@ struct rp_pathset_cursor {
 struct rp_pathset {
 	u16 n;
 	u16 usable;
+	bool last_resort;
 	u32 failures;
 	u64 newest_ns[ROCEPATH_PORTS_MAX];
 	u32 spacing_ns;
@@ -152,7 +156,7 @@ bool rp_pathset_account(struct rp_pathset *s, u16 index, struct rp_repair_path *
 /** rp_pathset_find() - index of a path, RP_PATHSET_NONE if it is not in it. O(log n) or better. */
 u16 rp_pathset_find(const struct rp_pathset *s, struct rp_path path);
 
-/** rp_pathset_usable() - may it carry data? */
+/** rp_pathset_usable() - may it carry data? None that is up may there be, see last_resort. */
 static inline bool rp_pathset_usable(const struct rp_pathset *s, u16 index)
 {
 	return READ_ONCE(s->weight[index]);
@@ -226,7 +230,8 @@ void rp_pathset_ports(struct rp_pathset *s, const struct rp_paths_port *ports,
 /**
  * rp_pathset_poll() - time passed: go through all paths
  * @s: the pathset
- * @peer_silent: see rp_health_poll()
+ * @heard_ns: when something was last heard of the peer
+ * @silent: that is so long ago that it may be dead, see struct rp_hearing
  * @knobs: of the device
  * @now_ns: the time
  * @changed: called for each path whose state changed, with its state before
@@ -236,8 +241,9 @@ void rp_pathset_ports(struct rp_pathset *s, const struct rp_paths_port *ports,
  * twice what the others lose (in the median), never more than half of those that
  * would be usable, the worst first; moves ramps on, publishes weights.
  */
-void rp_pathset_poll(struct rp_pathset *s, bool peer_silent, const struct rp_health_knobs *knobs,
-		     u64 now_ns, void (*changed)(void *arg, u16 index, u8 before), void *arg);
+void rp_pathset_poll(struct rp_pathset *s, u64 heard_ns, bool silent,
+		     const struct rp_health_knobs *knobs, u64 now_ns,
+		     void (*changed)(void *arg, u16 index, u8 before), void *arg);
 
 /**
  * rp_pathset_adapt() - a report came: set the factors of `adaptive`

@@ -274,7 +274,7 @@ static void run_report_read(void *arg, u32 reports)
 			measure_sink = f.expected;
 		now += knobs.interval_ns;
 		rp_sched_feedback(set, &knobs, now);
-		rp_pathset_poll(set, false, &knobs, now, NULL, NULL);
+		rp_pathset_poll(set, now, false, &knobs, now, NULL, NULL);
 	}
 }
 

@@ -85,9 +85,11 @@ static u64 answered(struct input *in, const struct life *l)
 static void poll(struct input *in, struct life *l)
 {
 	bool silent = byte(in) & 1, changed;
-	u64 newest = ago(in, l);
+	struct rp_hearing of_peer = { .silent = silent };
 
-	changed = rp_health_poll(&l->h, silent, newest, &l->knobs, l->now);
+	of_peer.newest_ns = ago(in, l);
+	of_peer.heard_ns = ago(in, l);
+	changed = rp_health_poll(&l->h, &of_peer, &l->knobs, l->now);
 	check_step(l, changed);
 	require(l, !silent || !changed || went(l, ROCEPATH_PATH_DOWN, ROCEPATH_PATH_PROBATION),
 		"the peer is silent, not the path");

@@ -199,7 +199,7 @@ static void poll(struct input *in, struct life *l)
 	for (i = 0; i < l->s->n; i++)
 		l->before[i] = l->s->entry[i].health.state;
 	l->knobs.spread_ns = word(in);
-	rp_pathset_poll(l->s, silent, &l->knobs, l->now, note, l);
+	rp_pathset_poll(l->s, ago(in, l), silent, &l->knobs, l->now, note, l);
 	for (i = 0; i < l->s->n; i++) {
 		require(l->before[i] == l->s->entry[i].health.state, "a change that was not told");
 		lossy += l->s->entry[i].health.lossy;

@@ -411,7 +411,7 @@ void sender_tick(struct sim *sim, u32 conn)
 		return;
 	knobs = knobs_of(sim, tx);
 	silent = sim_now_ns(sim) - tx->reported_ns > 2 * sim->is.interval_ns;
-	rp_pathset_poll(tx->set, silent, &knobs, sim_now_ns(sim), NULL, NULL);
+	rp_pathset_poll(tx->set, tx->reported_ns, silent, &knobs, sim_now_ns(sim), NULL, NULL);
 	poll_repair(sim, conn);
 	for (i = 0; i < tx->set->n; i++)
 		probe(sim, conn, i);

@@ -246,7 +246,7 @@ static void reported(struct sim *sim, struct snapshot *snap)
 	}
 	free(snap);
 	rp_sched_feedback(sim->set, &sim->knobs, sim->now);
-	rp_pathset_poll(sim->set, false, &sim->knobs, sim->now, NULL, NULL);
+	rp_pathset_poll(sim->set, sim->now, false, &sim->knobs, sim->now, NULL, NULL);
 	for (i = 0; i < sim->set->n; i++) {
 		struct rp_health *h = &sim->set->entry[i].health;
 

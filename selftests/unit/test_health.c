@@ -32,9 +32,18 @@ static void is(enum rocepath_path_state state, enum rocepath_path_reason reason)
 	assert_int_equal(h.since_ns, now);
 }
 
+/* @silent: since it was not, nothing was heard of the peer */
+static bool look(bool silent, u64 newest_ns, const struct rp_health_knobs *k, u64 now_ns)
+{
+	static u64 heard_ns;
+
+	heard_ns = silent ? heard_ns : now_ns;
+	return rp_health_poll(&h, &(struct rp_hearing){ heard_ns, newest_ns, silent }, k, now_ns);
+}
+
 static bool poll(void)
 {
-	return rp_health_poll(&h, false, 0, &knobs, now);
+	return look(false, 0, &knobs, now);
 }
 
 static bool arrived(u32 packets, u64 sent_ns)
@@ -200,7 +209,7 @@ static void queues_are_not_silence(void **state)
 	/* now and then a report is lost, on all paths */
 	for (i = 0; i < 1000; i++) {
 		rp_health_sent(&h, now);
-		assert_false(rp_health_poll(&h, i % 16 > 3, 0, &knobs, now));
+		assert_false(look(i % 16 > 3, 0, &knobs, now));
 		now += I / 4;
 		if (i % 16 == 3)
 			assert_false(arrived(10, now - 20 * I));
@@ -218,11 +227,11 @@ static void patient_with_long_queues(void **state)
 	sent_ns = now;
 	rp_health_sent(&h, sent_ns);
 	for (; now < sent_ns + 21 * I; now += I / 4)
-		assert_false(rp_health_poll(&h, false, 0, &patient, now));
+		assert_false(look(false, 0, &patient, now));
 	assert_false(rp_health_arrived(&h, 1, sent_ns, now));
 	rp_health_sent(&h, now);
 	sent_ns = now;
-	while (!rp_health_poll(&h, false, 0, &patient, now))
+	while (!look(false, 0, &patient, now))
 		now += I / 4;
 	is(ROCEPATH_PATH_SUSPECT, ROCEPATH_REASON_SILENT);
 	assert_int_equal(now, sent_ns + 25 * I);
@@ -230,7 +239,7 @@ static void patient_with_long_queues(void **state)
 	sent_ns = now;
 	rp_health_probed(&h, &patient, now);
 	for (; now < sent_ns + 21 * I; now += I / 4)
-		assert_false(rp_health_poll(&h, false, 0, &patient, now));
+		assert_false(look(false, 0, &patient, now));
 	assert_true(rp_health_answered(&h, sent_ns, &patient, now));
 	is(ROCEPATH_PATH_UP, ROCEPATH_REASON_HEARD);
 }
@@ -247,31 +256,31 @@ static void overtaken(void **state)
 	/* nothing is known of how far others are ahead usually */
 	rp_health_sent(&h, now);
 	for (i = 1; i < RP_HEALTH_USUAL; i++) {
-		assert_false(rp_health_poll(&h, false, now, &patient, now));
+		assert_false(look(false, now, &patient, now));
 		assert_false(arrived(1, ++now));
 		rp_health_sent(&h, now);
 	}
-	assert_false(rp_health_poll(&h, false, now + 50 * I, &patient, now + 50 * I));
+	assert_false(look(false, now + 50 * I, &patient, now + 50 * I));
 	/* an interval is usual here: a path that few packets take */
 	for (i = 0; i < 32; i++) {
 		rp_health_sent(&h, now);
 		now += I;
-		assert_false(rp_health_poll(&h, false, now, &patient, now));
+		assert_false(look(false, now, &patient, now));
 		assert_false(arrived(1, now));
 	}
 	rp_health_sent(&h, now);
-	assert_false(rp_health_poll(&h, false, now + I, &patient, now + I));
+	assert_false(look(false, now + I, &patient, now + I));
 	/* the peer stands still: nothing is known of the others either */
 	sent_ns = now;
 	now += 90 * I;
-	assert_false(rp_health_poll(&h, false, sent_ns + I, &patient, now));
-	assert_true(rp_health_poll(&h, false, sent_ns + 2 * I, &patient, now));
+	assert_false(look(false, sent_ns + I, &patient, now));
+	assert_true(look(false, sent_ns + 2 * I, &patient, now));
 	is(ROCEPATH_PATH_SUSPECT, ROCEPATH_REASON_SILENT);
 	/* it was late after all, and is not suspected for that again */
 	assert_true(arrived(1, now));
 	is(ROCEPATH_PATH_UP, ROCEPATH_REASON_HEARD);
 	rp_health_sent(&h, now);
-	assert_false(rp_health_poll(&h, false, now + 2 * I, &patient, now + 2 * I));
+	assert_false(look(false, now + 2 * I, &patient, now + 2 * I));
 	assert_false(arrived(1, now));
 	/* never heard before the others are: now the slack is enough */
 	for (i = 0; i < 64; i++) {
@@ -279,8 +288,8 @@ static void overtaken(void **state)
 		assert_false(arrived(1, now));
 	}
 	rp_health_sent(&h, now);
-	assert_false(rp_health_poll(&h, false, now + I / 4, &patient, now + I));
-	assert_true(rp_health_poll(&h, false, now + I / 4 + 1000, &patient, now + I));
+	assert_false(look(false, now + I / 4, &patient, now + I));
+	assert_true(look(false, now + I / 4 + 1000, &patient, now + I));
 }
 
 static void dead_peer_takes_no_path_down(void **state)
@@ -291,7 +300,7 @@ static void dead_peer_takes_no_path_down(void **state)
 	rp_health_sent(&h, now);
 	for (i = 0; i < 4000; i++) {
 		now += I / 4;
-		assert_false(rp_health_poll(&h, true, 0, &knobs, now));
+		assert_false(look(true, 0, &knobs, now));
 	}
 	assert_int_equal(h.state, ROCEPATH_PATH_UP);
 	/* it is heard again, but not on this path: the clock starts now */
@@ -300,7 +309,7 @@ static void dead_peer_takes_no_path_down(void **state)
 	is(ROCEPATH_PATH_SUSPECT, ROCEPATH_REASON_SILENT);
 	for (i = 0; i < 4000; i++) {
 		now += I / 4;
-		assert_false(rp_health_poll(&h, true, 0, &knobs, now));
+		assert_false(look(true, 0, &knobs, now));
 	}
 	assert_true(poll_until_change(3 * I) >= I);
 	is(ROCEPATH_PATH_DOWN, ROCEPATH_REASON_SILENT);
@@ -310,10 +319,37 @@ static void dead_peer_takes_no_path_down(void **state)
 	rp_health_probed(&h, &knobs, now);
 	for (i = 0; i < 4000; i++) {
 		now += I / 4;
-		assert_false(rp_health_poll(&h, true, 0, &knobs, now));
+		assert_false(look(true, 0, &knobs, now));
 		if (rp_health_probe_due(&h, 0, &knobs, now))
 			rp_health_probed(&h, &knobs, now);
 	}
+}
+
+/* Where a report is lost, or nothing says anything, nothing is known of any path. */
+static void only_what_is_heard_counts(void **state)
+{
+	struct rp_hearing of_peer = { 0 };
+	u32 i;
+
+	/* each second report is lost, and packets leave just after one came: READ responses */
+	start(true);
+	for (i = 0; i < 1000; i++) {
+		of_peer.heard_ns = now;
+		rp_health_sent(&h, now);
+		for (; now < of_peer.heard_ns + 2 * I; now += I / 8)
+			assert_false(rp_health_poll(&h, &of_peer, &knobs, now));
+		assert_false(arrived(100, now - I / 8));
+	}
+	/* an idle peer, whose paths are probed once a second, and one does not work any more */
+	for (i = 0; h.state == ROCEPATH_PATH_UP; i++) {
+		require(i < 3, "it is not seen");
+		of_peer.heard_ns = now + I / 10;	/* answers of the others */
+		rp_health_probed(&h, &knobs, now);
+		for (; now < of_peer.heard_ns + 1000 * MS; now += 125 * MS)
+			if (rp_health_poll(&h, &of_peer, &knobs, now + I))
+				break;
+	}
+	assert_int_equal(h.state, ROCEPATH_PATH_SUSPECT);
 }
 
 static void one_lost_packet(void **state)
@@ -372,10 +408,18 @@ static void probation_fails(void **state)
 		rp_health_probed(&h, &knobs, now);
 		poll_until_change(4 * I);
 		is(ROCEPATH_PATH_DOWN, ROCEPATH_REASON_PROBE_LOST);
-		/* it never came up, so that is no flap */
-		assert_int_equal(h.until_ns - now, 100 * MS);
+		/* it never came up, so that is no flap; but it is tried less and less often */
+		assert_int_equal(h.until_ns - now, (100 << i) * MS);
 		assert_int_equal(h.fails, 1);
 	}
+	/* up to a limit */
+	for (i = 0; i < 20; i++) {
+		now = h.until_ns;
+		assert_true(poll());
+		rp_health_probed(&h, &knobs, now);
+		poll_until_change(4 * I);
+	}
+	assert_int_equal(h.until_ns - now, min(knobs.holddown_max_ms, RP_HEALTH_RETRY_MS) * MS);
 	now = h.until_ns;
 	assert_true(poll());
 	assert_false(lost(1, now - 1));
@@ -704,7 +748,7 @@ static void random_life(void **state)
 		if (rnd() % 4)
 			send_data(&l);
 		send_probe(&l);
-		told(&l, rp_health_poll(&h, l.silent, 0, &knobs, now));
+		told(&l, look(l.silent, 0, &knobs, now));
 		ups += h.state == ROCEPATH_PATH_UP;
 		if (h.state != ROCEPATH_PATH_UP || l.silent)
 			l.dead_sent = 0;
@@ -730,6 +774,7 @@ int main(void)
 		cmocka_unit_test(patient_with_long_queues),
 		cmocka_unit_test(overtaken),
 		cmocka_unit_test(dead_peer_takes_no_path_down),
+		cmocka_unit_test(only_what_is_heard_counts),
 		cmocka_unit_test(one_lost_packet),
 		cmocka_unit_test(carrier_goes_and_comes),
 		cmocka_unit_test(probation_fails),

@@ -819,7 +819,11 @@ static void test_discover(void **state)
 		"eth1    4 10.1.0.12 10.2.0.3 10.3.0.12 yes     400us   2 3,7\n";
 	static const char commands[] =
 		"rocepath path set dev lo peer 192.0.2.1 port eth0 evs 0-7\n"
-		"rocepath path set dev lo peer 192.0.2.1 port eth1 evs 0-7\n";
+		"rocepath path set dev lo peer 192.0.2.1 port eth1 evs 0-7\n"
+		"\nto have them whenever the policy is applied, in its file:\n"
+		"devices:\n  - name: lo\n    ports:\n"
+		"      - {name: eth0, paths: [{peer: '192.0.2.1', evs: [0-7]}]}\n"
+		"      - {name: eth1, paths: [{peer: '192.0.2.1', evs: [0-7]}]}\n";
 	char expected[2048];
 
 	kernel.fabric = true;
