@@ -73,10 +73,10 @@ static netdev_features_t features_base(netdev_features_t features)
 	return (features & ~NETIF_F_ONE_FOR_ALL) | NETIF_F_ALL_FOR_ALL;
 }
 
-/* all CPUs together may be off by a sixteenth of the cap */
+/* all CPUs together may be off by a 64th of the cap */
 static s32 device_batch(u32 cap)
 {
-	return clamp(cap / (16 * num_possible_cpus()), 1U, 1U << 20);
+	return clamp(cap / (64 * num_possible_cpus()), 1U, 1U << 20);
 }
 
 /**

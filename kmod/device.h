@@ -155,6 +155,20 @@ bool rp_is_device(const struct net_device *dev);
 void rp_device_update_features(struct rp_device *rp);
 void rp_device_update_carrier(struct rp_device *rp);
 void rp_device_batches(struct rp_device *rp);
+
+/**
+ * rp_device_left() - what a flow may have of the bytes that all have together
+ * @used: by all
+ * @cap: for all
+ *
+ * As much as it leaves to the others, so that one alone has half of the cap, and peers
+ * that never acknowledge or never fill their gaps leave something to those that do
+ * (dynamic threshold; Choudhury and Hahne, 1998).
+ */
+static inline u32 rp_device_left(struct percpu_counter *used, u32 cap)
+{
+	return cap - min_t(u64, percpu_counter_read_positive(used), cap);
+}
 u32 rp_device_held_bytes(const struct rp_device *rp);
 u32 rp_device_kept_bytes(const struct rp_device *rp);
 

@@ -339,10 +339,8 @@ void rp_flow_rx(struct rp_flow *f, struct rp_device *rp, struct sk_buff *skb, u3
 		now = ktime_get_ns();
 	if (peer && READ_ONCE(peer->holds)) {
 		caps = flow_caps(rp, peer, now);
-		/* each flow's share is bounded by caps.bytes, all together by this */
-		if (percpu_counter_read_positive(&rp->held_bytes) + h->bytes >
-		    READ_ONCE(rp->reorder_bytes))
-			caps.bytes = 0;
+		caps.bytes = min(caps.bytes, rp_device_left(&rp->held_bytes,
+							    READ_ONCE(rp->reorder_bytes)));
 		if (h->psn != f->window.expected)
 			flow_make_room(f, h->psn);
 	}

@@ -262,8 +262,8 @@ void rp_repair_keep(struct rp_qp *qp, u32 space, const struct rp_peer_paths *pat
 		repair_note_sent(q, next);
 		return;
 	}
-	if (percpu_counter_read_positive(&rp->kept_bytes) + skb->truesize >
-	    READ_ONCE(rp->repair_bytes)) {
+	if (READ_ONCE(q->repair.bytes) + skb->truesize >
+	    rp_device_left(&rp->kept_bytes, READ_ONCE(rp->repair_bytes))) {
 		rp_count(rp, RP_TX_UNKEPT);
 		repair_note_sent(q, next);
 		rp_event_cap(rp, "no room to keep packets for repair: see repair-bytes");

@@ -224,7 +224,8 @@ def caps(rig):
             rig.device(PATIENT)
             # the one that meets the full window belongs into the middle of it
             with Counting(m) as c:
-                inject(m, uc_sends(qps.qpn[1], [i for i in range(1, most + 2) if i != 50] + [50]))
+                middle = most // 2
+                inject(m, uc_sends(qps.qpn[1], [i for i in range(1, most + 2) if i != middle] + [middle]))
                 ksft.eq(qps.received(most + 1, 1), list(range(1, most + 2)), setting)
             ksft.eq((c['rx_held'], c['rx_flushed'], c['rx_passed_full']), (most, most, 1), setting)
             m.poll(lambda: 'cap-hit' in monitor.job.out, why='cap event')
