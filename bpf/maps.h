@@ -131,6 +131,13 @@ struct {
 	__type(value, struct rp_port_state);
 } ports __weak SEC(".maps");
 
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, u32);
+	__type(value, struct rp_layout);
+} layout __weak SEC(".maps");
+
 static __always_inline const struct rp_policy *rp_policy_now(void)
 {
 	u32 zero = 0;

@@ -135,17 +135,21 @@ int rp_policy_classes(struct rp_cli *cli)
 
 /**
  * rp_policy_is_in_force() - whether there is a policy
+ *
+ * One that may not be read, or not by this version, is one.
  */
 bool rp_policy_is_in_force(void)
 {
 	struct rp_error error;
 	struct rp_maps maps;
 
+	int err;
+
 	libbpf_set_print(NULL);
-	if (rp_maps_open(&maps, &error))
-		return false;
-	rp_maps_close(&maps);
-	return true;
+	err = rp_maps_open(&maps, &error);
+	if (!err)
+		rp_maps_close(&maps);
+	return err != -ENOENT;
 }
 
 static void print_rule(struct rp_rows *rows, const struct rp_maps *maps,

@@ -13,6 +13,7 @@
  *   pacers        by class, the last one is for all: struct rp_pacer
  *   class_counters, rule_counters      per CPU, by number: struct rp_counter
  *   events        per CPU, 1: struct rp_events
+ *   layout        1: struct rp_layout, of which version all of them are
  *
  * A new policy is a new inner map, peers of its generation are entered before; then
  * one update of policy[0] switches. A packet looks policy[0] up once.
@@ -22,7 +23,10 @@
 
 #include "types.h"
 
-/* of the layout of all maps: pins of another one are not ours to use */
+/*
+ * Of the layout of all maps: pins of another one are not ours to use. Only layout, documents
+ * and ports are read across versions; their own layout stays.
+ */
 #define RP_POLICY_VERSION	2
 
 #define RP_CLASSES_MAX		64
@@ -807,6 +811,16 @@ struct rp_events {
 };
 
 /* What only the tool reads and writes. */
+
+/**
+ * struct rp_layout - what the pins are
+ * @version: RP_POLICY_VERSION of who made them
+ * @pad: 0
+ */
+struct rp_layout {
+	u32 version;
+	u32 pad;
+};
 
 #define RP_DOCUMENT_MAX (256 * 1024 - 16)
 

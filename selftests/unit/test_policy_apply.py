@@ -439,18 +439,48 @@ def test_failure():
     sh('ip link del v9')
 
 
-def test_other_version():
-    """Maps of another layout are replaced when a policy is applied, and not before."""
-    apply(1)
+def other_sizes():
+    """A map whose values have another size."""
     os.unlink(PINS + '/qps')
     sh('bpftool map create %s/qps type hash key 8 value 12 entries 4 name qps' % PINS)
-    _, err = tool('qp', 'show', rc=1)
-    true('another version' in err and 'apply it again' in err, err)
-    attached()
-    out, _ = apply(2)
-    true('- classes[training].rate: 11Mbit' in out, 'the policy before is not known: ' + out)
-    equal(in_force(), 2)
-    attached()
+
+
+def no_layout():
+    """Of before the version was written down."""
+    os.unlink(PINS + '/layout')
+
+
+def other_layout():
+    """All sizes are the same, and what the values hold is not."""
+    text = sh('bpftool map dump pinned %s/layout' % PINS)
+    true(re.search(r'"version": \d+', text), 'bpftool does not show the version: ' + text)
+    sh('bpftool map update pinned %s/layout key 0 0 0 0 value 255 0 0 0 0 0 0 0' % PINS)
+
+
+def larger_policy():
+    """The policy itself is longer than what this tool has room for."""
+    size = json.loads(sh('bpftool -j map show pinned %s/active' % PINS))['bytes_value'] + 65536
+    os.unlink(PINS + '/policy')
+    sh('bpftool map create %s/larger type array key 4 value %d entries 1 name larger' % (PINS, size))
+    sh('bpftool map create %s/policy type array_of_maps key 4 value 4 entries 1 name policy inner_map pinned %s/larger'
+       % (PINS, PINS))
+    sh('bpftool map update pinned %s/policy key 0 0 0 0 value pinned %s/larger' % (PINS, PINS))
+
+
+def test_other_version():
+    """Maps of another layout are replaced when a policy is applied, and not before."""
+    for make in (other_sizes, no_layout, other_layout, larger_policy):
+        apply(1)
+        make()
+        for words in (('qp', 'show'), ('show',), ('class', 'show')):
+            _, err = tool(*words, rc=1)
+            true('another version' in err and 'apply it again' in err and err.count('\n') == 1,
+                 '%s: %s' % (make.__name__, err))
+        attached()
+        out, _ = apply(2)
+        true('- classes[training].rate: 11Mbit' in out, '%s: the policy before is not known: %s' % (make.__name__, out))
+        equal(in_force(), 2)
+        attached()
     tool('clean')
     nothing()
     true('clsact' not in sh('tc qdisc show dev v0'), 'it was forgotten that clsact is ours')

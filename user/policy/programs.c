@@ -283,7 +283,13 @@ static int pin_programs(struct bpf_object *object)
 
 static int pin_maps(struct bpf_object *object)
 {
+	static const struct rp_layout layout = { .version = RP_POLICY_VERSION };
+	const struct bpf_map *said = bpf_object__find_map_by_name(object, "layout");
 	char path[RP_PATH_LEN];
+	u32 zero = 0;
+
+	if (!said || bpf_map_update_elem(bpf_map__fd(said), &zero, &layout, BPF_ANY))
+		return said ? -errno : -ENOENT;
 
 	for (unsigned int i = 0; i < RP_MAPS; i++) {
 		struct bpf_map *map = bpf_object__find_map_by_name(object, rp_map_names[i]);

@@ -30,21 +30,19 @@ static int failed(const char *what, struct rp_error *error)
  * @maps: the maps
  * @policy: where it goes
  *
- * Return: 0; -ENOENT: there is none.
+ * Return: 0; -ENOENT: there is none; -ESTALE: it is another version's; or another negative error
+ * number.
  */
 int rp_state_policy(const struct rp_maps *maps, struct rp_policy *policy)
 {
-	u32 zero = 0, id;
-	int fd, err;
+	int fd = rp_map_inner(maps), err;
+	u32 zero = 0;
 
-	if (bpf_map_lookup_elem(maps->fd[RP_MAP_POLICY], &zero, &id))
-		return -errno;
-	fd = bpf_map_get_fd_by_id(id);
 	if (fd < 0)
-		return -errno;
+		return fd;
 	err = bpf_map_lookup_elem(fd, &zero, policy) ? -errno : 0;
 	close(fd);
-	return err;
+	return err || policy->version == RP_POLICY_VERSION ? err : -ESTALE;
 }
 
 static struct rp_spec *parse(const struct rp_document *document)
