@@ -130,25 +130,32 @@ static __always_inline void egress_key(const struct rp_packet *p, u32 ifindex,
 	}
 }
 
-/* Once for each QP and policy. */
-__noinline int egress_resolve(const struct rp_wire_qp *key)
+/* Once for each QP and policy. Return: its rules. */
+__noinline u64 egress_resolve(const struct rp_policy *policy, struct rp_qp_tx *tx)
 {
-	const struct rp_policy *policy = rp_policy_now();
-	struct rp_wire_qp copy;		/* a key must be on the stack before 6.2 */
-	struct rp_qp_tx *tx;
+	struct rp_qp_key key;
 	struct rp_qp *qp;
+	u64 rules;
 
-	if (!policy || !key)
+	if (!policy || !tx)
 		return 0;
-	copy = *key;
-	tx = bpf_map_lookup_elem(&qp_tx, &copy);
-	if (!tx)
-		return 0;
-	qp = bpf_map_lookup_elem(&qps, &tx->qp);
-	tx->rules = qp ? rp_resolve(policy, qp) : policy->rules_of_any_qp;
-	tx->generation = policy->generation;
+	key = tx->qp;
+	qp = bpf_map_lookup_elem(&qps, &key);
+	rules = qp ? rp_resolve(policy, qp) : policy->rules_of_any_qp;
+	WRITE_ONCE(tx->rules, rules);
+	WRITE_ONCE(tx->rules_check, rp_rules_check(rules, policy->generation));
 	rp_event(RP_EVENT_qp_resolved);
-	return 0;
+	return rules;
+}
+
+/* What another CPU writes for another policy is not used for this one. */
+static __always_inline u64 egress_qp_rules(const struct rp_policy *policy, struct rp_qp_tx *tx)
+{
+	u64 rules = READ_ONCE(tx->rules);
+
+	if (likely(READ_ONCE(tx->rules_check) == rp_rules_check(rules, policy->generation)))
+		return rules;
+	return egress_resolve(policy, tx);
 }
 
 /* the RETH says how long the message will be */
@@ -169,28 +176,21 @@ static __always_inline u64 egress_message_size(const struct rp_packet *p, struct
 }
 
 /* Return: the rules that messages of this size fulfil. */
-__noinline u64 egress_size_rules(u64 size)
+__noinline u64 egress_size_rules(const struct rp_policy *policy, u64 size)
 {
-	const struct rp_policy *policy = rp_policy_now();
-
 	return policy ? policy->rules_by_size[rp_size_class(policy, size)] : 0;
 }
 
 static __always_inline u32 egress_rule(const struct rp_packet *p, const struct rp_policy *policy,
-				       const struct rp_wire_qp *key, struct rp_qp_tx *tx, u32 data)
+				       struct rp_qp_tx *tx, u32 data)
 {
-	u64 rules = policy->rules_of_any_qp;
+	u64 rules = tx ? egress_qp_rules(policy, tx) : policy->rules_of_any_qp;
 	struct rp_job *job;
 	u32 index;
 
-	if (tx) {
-		if (unlikely(tx->generation != policy->generation))
-			egress_resolve(key);
-		rules = tx->rules;
-	}
 	rules &= policy->rules_by_group[rp_group_of(p) & 15] & policy->rules_by_dscp[p->tos >> 2];
 	if (rules && (policy->flags & RP_POLICY_SIZES))
-		rules &= egress_size_rules(egress_message_size(p, tx, data));
+		rules &= egress_size_rules(policy, egress_message_size(p, tx, data));
 	if (rules && (policy->flags & RP_POLICY_BY_PATTERN)) {
 		index = tx ? tx->job : RP_JOBS_MAX;
 		job = bpf_map_lookup_elem(&jobs, &index);
@@ -276,10 +276,8 @@ static __always_inline void egress_mark(struct __sk_buff *skb, const struct rp_p
 }
 
 /* The machine moves when a packet leaves, on one CPU at a time; others take the rate as it is. */
-__noinline int egress_dcqcn(struct rp_qp_tx *tx, u32 data, u64 now)
+__noinline int egress_dcqcn(const struct rp_policy *policy, struct rp_qp_tx *tx, u32 data, u64 now)
 {
-	const struct rp_policy *policy = rp_policy_now();
-
 	if (!tx || !policy)
 		return 0;
 	if (__sync_val_compare_and_swap(&tx->busy, 0, 1)) {
@@ -307,7 +305,7 @@ static __always_inline u64 egress_pace(struct __sk_buff *skb, const struct rp_po
 	if (!pacer || !total)
 		return 0;
 	if (tx && tx->ns_per_byte_q20)
-		egress_dcqcn(tx, data, bpf_ktime_get_ns());
+		egress_dcqcn(policy, tx, data, bpf_ktime_get_ns());
 	depart = rp_pace(policy, class, pacer, total, tx, data, &time);
 	if (depart <= time.tick_ns)
 		return 0;
@@ -358,8 +356,7 @@ __noinline int egress_classified(struct rp_qp_tx *tx, u32 index)
 }
 
 static __always_inline int egress_roce(struct __sk_buff *skb, const struct rp_packet *p,
-				       const struct rp_policy *policy,
-				       const struct rp_wire_qp *key, struct rp_qp_tx *tx)
+				       const struct rp_policy *policy, struct rp_qp_tx *tx)
 {
 	bool data = rp_is_data(p->kind), ecn = false, horizon = false;
 	u32 bytes = p->icrc + RP_ICRC_LEN - p->l3, rule, index;
@@ -368,7 +365,7 @@ static __always_inline int egress_roce(struct __sk_buff *skb, const struct rp_pa
 	u64 waits = 0;
 	u8 tos = p->tos;
 
-	rule = egress_rule(p, policy, key, tx, payload);
+	rule = egress_rule(p, policy, tx, payload);
 	index = policy->default_class;
 	if (rule < RP_RULES_MAX)
 		index = policy->rule_class[rule];
@@ -522,7 +519,7 @@ __noinline int egress_packet(struct __sk_buff *skb)
 		else
 			rp_event(RP_EVENT_tx_unknown_qp);
 	}
-	return egress_roce(skb, &p, policy, &key, tx);
+	return egress_roce(skb, &p, policy, tx);
 }
 
 SEC("tc")

@@ -27,7 +27,7 @@
  * Of the layout of all maps: pins of another one are not ours to use. Only layout, documents
  * and ports are read across versions; their own layout stays.
  */
-#define RP_POLICY_VERSION	2
+#define RP_POLICY_VERSION	3
 
 #define RP_CLASSES_MAX		64
 #define RP_RULES_MAX		64	/* one bit each in a mask of rules */
@@ -547,7 +547,8 @@ struct rp_turn {
 /**
  * struct rp_qp_tx - what a packet that leaves finds of its QP
  * @rules: bit n: the QP fulfils what rule n says about QPs
- * @generation: of the policy that @rules is of; another one: resolve again
+ * @rules_check: rp_rules_check() of @rules and the policy that they are of; another one, or a
+ *	half of what two CPUs write: resolve again
  * @qp: in qps
  * @class: of its last packet with data, RP_CLASSES_MAX: none yet
  * @job: as in struct rp_qp
@@ -567,7 +568,7 @@ struct rp_turn {
  */
 struct rp_qp_tx {
 	u64 rules;
-	u64 generation;
+	u64 rules_check;
 	struct rp_qp_key qp;
 	u32 class;
 	u32 job;
@@ -585,6 +586,20 @@ struct rp_qp_tx {
 	u64 bytes;
 	struct rp_dcqcn dcqcn;
 };
+
+/**
+ * rp_rules_check() - of which policy rules are
+ * @rules: of struct rp_qp_tx
+ * @generation: of the policy, not 0
+ *
+ * Two CPUs may write both words for two policies at once, or one reads while another writes:
+ * what does not belong together is no policy's. (The multiplier is odd and its bits look random:
+ * no two masks differ by as much.)
+ */
+static inline u64 rp_rules_check(u64 rules, u64 generation)
+{
+	return rules ^ generation * 0x9e3779b97f4a7c15ull;
+}
 
 /**
  * struct rp_qp_rx - what a packet that arrives finds of its QP

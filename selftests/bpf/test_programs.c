@@ -5,6 +5,7 @@
 
 #include <bpf/bpf.h>
 #include <linux/pkt_cls.h>
+#include <pthread.h>
 
 #include "icrc.h"
 #include "packet.h"
@@ -311,6 +312,120 @@ static void rules_about_packets(void **state)
 	check_class(1);
 }
 
+/* what another CPU writes for another policy, or half of it, is not this one's */
+static void rules_of_another_policy(void **state)
+{
+	struct rp_wire_qp key = { .address = address4(PEER), .qpn = 0x380 };
+	int fd = bpf_map__fd(skel->maps.qp_tx);
+	struct rp_qp_tx tx;
+	struct rp_rule *r;
+	u32 i;
+
+	policy_new(&policy);
+	policy.mark_mask = 0xff;
+	policy_class(&policy, "wrong");
+	r = policy_rule(&policy, "wrong");
+	r->match = RP_MATCH_COMM;
+	strcpy(r->comm, "other");
+	policy_class(&policy, "right");
+	r = policy_rule(&policy, "right");
+	r->match = RP_MATCH_COMM;
+	strcpy(r->comm, "nccl");
+	generation();
+	qp_connect(skel, 28, key.address, key.qpn, &facts);
+	make(0x04, key.qpn, 64, 0, false);
+	check_class(2);
+	for (i = 0; i < 4; i++) {
+		assert_int_equal(bpf_map_lookup_elem(fd, &key, &tx), 0);
+		assert_int_equal(tx.rules, 2);
+		assert_int_equal(tx.rules_check, rp_rules_check(2, policy.generation));
+		if (i & 1)
+			tx.rules = 1;
+		if (i & 2)
+			tx.rules_check = rp_rules_check(1, policy.generation + 1);
+		assert_int_equal(bpf_map_update_elem(fd, &key, &tx, 0), 0);
+		check_class(2);
+	}
+}
+
+#define SWITCHES 100
+
+/* two policies, one after the other, and packets on all other CPUs meanwhile */
+static struct switching {
+	bool over;
+	u32 packets;
+	u32 of[2];
+	u32 wrong;
+} switching;
+
+/*
+ * In the one policy small messages are class 1 and large ones 2, in the other 4 and 3, with
+ * rules in the other order: half of each is a class of the other size.
+ */
+static void switching_policy(u32 n)
+{
+	u32 i, small;
+
+	policy_new(&policy);
+	policy.mark_mask = 0xff;
+	for (i = 0; i < 4; i++) {
+		struct rp_rule *r;
+
+		policy_class(&policy, "class")->flags = RP_CLASS_DSCP;
+		policy.class[i + 1].dscp = i + 1;
+		if (i / 2 != n)
+			continue;
+		small = i == 0 || i == 3;
+		r = policy_rule(&policy, "rule");
+		r->match = RP_MATCH_SIZE | RP_MATCH_COMM;
+		strcpy(r->comm, "nccl");
+		r->size_min_bytes = small ? 0 : 4096;
+		r->size_max_bytes = small ? 4095 : ~0ull;
+	}
+	generation();
+}
+
+static void *send_meanwhile(void *unused)
+{
+	static __thread struct run mine;
+	u32 mark;
+
+	while (!READ_ONCE(switching.over)) {
+		memset(&mine.skb, 0, sizeof(mine.skb));
+		if (run_tc(skel->progs.egress, frame, len, &mine))
+			continue;
+		mark = mine.skb.mark;
+		__sync_fetch_and_add(&switching.packets, 1);
+		if ((mark == 1 || mark == 4) && tos_of(l3(mine.out)) >> 2 == mark)
+			__sync_fetch_and_add(&switching.of[mark == 4], 1);
+		else
+			__sync_fetch_and_add(&switching.wrong, 1);
+	}
+	return NULL;
+}
+
+static void old_or_new_never_half(void **state)
+{
+	pthread_t senders[2];
+	u32 i;
+
+	memset(&switching, 0, sizeof(switching));
+	qp_connect(skel, 29, address4(PEER), 0x390, &facts);
+	make(0x04, 0x390, 64, 0, false);
+	switching_policy(0);
+	for (i = 0; i < ARRAY_SIZE(senders); i++)
+		assert_int_equal(pthread_create(&senders[i], NULL, send_meanwhile, NULL), 0);
+	for (i = 0; i < SWITCHES; i++)
+		switching_policy(i & 1);
+	WRITE_ONCE(switching.over, true);
+	for (i = 0; i < ARRAY_SIZE(senders); i++)
+		pthread_join(senders[i], NULL);
+	print_message("# %u packets during %u switches: %u by one policy, %u by the other\n",
+		      switching.packets, SWITCHES, switching.of[0], switching.of[1]);
+	assert_true(switching.of[0] && switching.of[1]);
+	assert_int_equal(switching.wrong, 0);
+}
+
 /* ECT(0) only of Not-ECT, only where the class says so; CE stays; each kind its DSCP */
 static void marks(void **state)
 {
@@ -614,6 +729,8 @@ int main(void)
 		cmocka_unit_test(first_match_wins),
 		cmocka_unit_test(rules_about_qps),
 		cmocka_unit_test(rules_about_packets),
+		cmocka_unit_test(rules_of_another_policy),
+		cmocka_unit_test(old_or_new_never_half),
 		cmocka_unit_test(marks),
 		cmocka_unit_test(vlan_priority),
 		cmocka_unit_test(departures),
