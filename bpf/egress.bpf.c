@@ -20,6 +20,7 @@
 #include "cnp.h"
 #include "dcqcn.h"
 #include "job.h"
+#include "join.h"
 #include "kernel.h"
 #include "maps.h"
 #include "pace.h"
@@ -82,38 +83,81 @@ static __always_inline enum rp_event egress_sender(struct __sk_buff *skb, struct
 	return sender;
 }
 
+/* Return: the row that the tool left for a QP whose peer it does not know; NULL: it left none. */
+static __always_inline struct rp_qp_tx *egress_hint(const struct rp_packet *p, u32 ifindex)
+{
+	struct rp_wire_qp hint = rp_wire_qp_learn(ifindex, p->qpn, p->source_port);
+	struct rp_qp_tx *known = bpf_map_lookup_elem(&qp_tx, &hint);
+
+	if (known)
+		return known;
+	hint = rp_wire_qp_learn(ifindex, p->qpn, 0);
+	return bpf_map_lookup_elem(&qp_tx, &hint);
+}
+
+/* The hints of a QP, and the place where packets of anybody were let in for it, are used up. */
+static __always_inline void egress_forget_hints(const struct rp_qp_key *id, u32 remote_qpn,
+						u32 ifindex, u32 source_port)
+{
+	struct rp_wire_qp key = rp_wire_qp_learn(ifindex, remote_qpn, source_port);
+	struct rp_qp_rx *rx;
+
+	bpf_map_delete_elem(&qp_tx, &key);
+	key = rp_wire_qp_learn(ifindex, remote_qpn, 0);
+	bpf_map_delete_elem(&qp_tx, &key);
+	__builtin_memset(&key, 0, sizeof(key));
+	key.qpn = id->qpn;
+	rx = bpf_map_lookup_elem(&qp_rx, &key);
+	if (rx && rx->qp.device_index == id->device_index)
+		bpf_map_delete_elem(&qp_rx, &key);
+}
+
 /*
  * A QP that was there before the census: the tool knows its numbers, the wire its peer.
- * The row that it left is moved to where packets find it.
+ * The row that it left is moved to where packets find it, and the QP joins its job.
  */
 __noinline int egress_learn(const struct rp_packet *p, u32 ifindex)
 {
-	struct rp_wire_qp hint, key = {};
+	struct rp_wire_qp key = {};
 	struct rp_qp_rx rx = {};
 	struct rp_qp_tx *known;
-	struct rp_qp_key id;
 	struct rp_qp *qp;
+	u32 source_port;
 
-	if (!p)
+	if (!p || p->kind == RP_KIND_DATAGRAM)
 		return 0;
-	hint = rp_wire_qp_learn(ifindex, p->qpn, p->source_port);
 	key.address = p->destination;
 	key.qpn = p->qpn;
-	known = bpf_map_lookup_elem(&qp_tx, &hint);
+	known = egress_hint(p, ifindex);
 	if (!known)
 		return 0;
-	id = known->qp;
-	rx.qp = id;
+	rx.qp = known->qp;
 	rx.remote_qpn = p->qpn;
 	rx.job = known->job;
 	rx.job_peer = known->job_peer;
-	bpf_map_update_elem(&qp_tx, &key, known, BPF_NOEXIST);
-	bpf_map_delete_elem(&qp_tx, &hint);
-	qp = bpf_map_lookup_elem(&qps, &id);
-	if (qp)
+	/* of two CPUs one does the rest */
+	if (bpf_map_update_elem(&qp_tx, &key, known, BPF_NOEXIST))
+		return 1;
+	source_port = p->source_port;
+	qp = bpf_map_lookup_elem(&qps, &rx.qp);
+	if (qp) {
+		source_port = qp->udp_source_port;
 		qp->remote = p->destination;
-	key.qpn = id.qpn;
+		qp->udp_source_port = p->source_port;
+		if (qp->job >= RP_JOBS_MAX && qp->cgroup_id)
+			qp->job = rp_job_join(qp->cgroup_id);
+		qp->job_peer = rp_job_host(qp->job, &key.address);
+		rx.job = qp->job;
+		rx.job_peer = qp->job_peer;
+		known = bpf_map_lookup_elem(&qp_tx, &key);
+		if (known) {
+			known->job = qp->job;
+			known->job_peer = qp->job_peer;
+		}
+	}
+	key.qpn = rx.qp.qpn;
 	bpf_map_update_elem(&qp_rx, &key, &rx, BPF_NOEXIST);
+	egress_forget_hints(&rx.qp, p->qpn, ifindex, source_port);
 	return 1;
 }
 

@@ -478,7 +478,8 @@ static inline u16 rp_udp_source_port(u32 flow_label, u32 qpn, u32 remote_qpn)
  * rp_wire_qp_learn() - where the tool puts into qp_tx a QP whose peer it does not know
  * @ifindex: the netdevice that the QP sends by
  * @remote_qpn: destination QPN
- * @source_port: UDP
+ * @source_port: UDP, as it is without a flow label; 0: any, for the only QP with that destination
+ *	QPN: the RDMA connection manager sets a label, which RDMA netlink does not tell
  *
  * The first packet of the QP moves it to the place for its peer. No address begins so.
  */

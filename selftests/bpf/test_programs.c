@@ -613,6 +613,21 @@ static void admission(void **state)
 	}
 }
 
+static void map_put(struct bpf_map *map, const void *key, const void *value)
+{
+	assert_int_equal(bpf_map_update_elem(bpf_map__fd(map), key, value, 0), 0);
+}
+
+static bool map_has(struct bpf_map *map, const void *key, void *value)
+{
+	return !bpf_map_lookup_elem(bpf_map__fd(map), key, value);
+}
+
+static void map_get(struct bpf_map *map, const void *key, void *value)
+{
+	assert_true(map_has(map, key, value));
+}
+
 /* a QP that was there before the census: its first packet tells its peer */
 static void learning(void **state)
 {
@@ -620,9 +635,14 @@ static void learning(void **state)
 	struct rp_wire_qp key = { .address = address4(PEER), .qpn = 0x900 };
 	struct rp_qp_key id = { .device_index = 1, .qpn = 30 };
 	struct rp_qp_tx tx = { .qp = id, .job = RP_JOBS_MAX, .job_peer = RP_JOB_PEERS_MAX };
-	struct rp_qp qp = facts;
-	struct rp_qp_rx rx;
+	struct rp_wire_qp loose = rp_wire_qp_learn(1, 0x900, 0), anybody = { .qpn = 30 };
+	struct rp_qp qp = facts, learned;
+	struct rp_wire_qp here = { .qpn = 30 };
+	const struct rp_qp_tx fresh = tx;
+	struct rp_qp_rx rx = { .qp = id };
+	u32 by_number;
 	struct rp_rule *r;
+	struct rp_job job;
 
 	policy_new(&policy);
 	policy.mark_mask = 0xff;
@@ -631,21 +651,44 @@ static void learning(void **state)
 	r->match = RP_MATCH_COMM;
 	strcpy(r->comm, "nccl");
 	generation();
-	assert_int_equal(bpf_map_update_elem(bpf_map__fd(skel->maps.qps), &id, &qp, 0), 0);
-	assert_int_equal(bpf_map_update_elem(bpf_map__fd(skel->maps.qp_tx), &hint, &tx, 0), 0);
-	make(0x04, 0x900, 64, 0, false);
-	put_unaligned_be16(50001, l3(frame) + 20);	/* another QP's source port */
-	check_class(0);
-	put_unaligned_be16(50000, l3(frame) + 20);
-	check_class(1);
-	assert_int_equal(bpf_map_lookup_elem(bpf_map__fd(skel->maps.qp_tx), &key, &tx), 0);
-	assert_int_equal(tx.packets, 1);
-	assert_int_not_equal(bpf_map_lookup_elem(bpf_map__fd(skel->maps.qp_tx), &hint, &tx), 0);
-	key.qpn = 30;
-	assert_int_equal(bpf_map_lookup_elem(bpf_map__fd(skel->maps.qp_rx), &key, &rx), 0);
-	assert_int_equal(rx.remote_qpn, 0x900);
-	assert_int_equal(bpf_map_lookup_elem(bpf_map__fd(skel->maps.qps), &id, &qp), 0);
-	assert_memory_equal(&qp.remote, &key.address, sizeof(qp.remote));
+	qp.cgroup_id = 4711;
+	qp.udp_source_port = 50000;
+	/* by its source port, and where that is another one by its destination QPN, if one QP has it */
+	for (by_number = 0; by_number < 2; by_number++) {
+		map_put(skel->maps.qps, &id, &qp);
+		map_put(skel->maps.qp_tx, &hint, &tx);
+		map_put(skel->maps.qp_rx, &anybody, &rx);
+		make(0x04, 0x900, 64, 0, false);
+		put_unaligned_be16(50001, l3(frame) + 20);
+		check_class(0);				/* another QP's source port */
+		if (by_number)
+			map_put(skel->maps.qp_tx, &loose, &tx);
+		else
+			put_unaligned_be16(50000, l3(frame) + 20);
+		check_class(1);
+		check_class(1);
+		map_get(skel->maps.qp_tx, &key, &tx);
+		assert_int_equal(tx.packets, 2);
+		assert_true(tx.job < RP_JOBS_MAX);
+		assert_int_equal(tx.job_peer, 0);
+		assert_false(map_has(skel->maps.qp_tx, &hint, &tx));
+		assert_false(map_has(skel->maps.qp_tx, &loose, &tx));
+		/* from now on only its peer is heard */
+		assert_false(map_has(skel->maps.qp_rx, &anybody, &rx));
+		here.address = key.address;
+		map_get(skel->maps.qp_rx, &here, &rx);
+		assert_int_equal(rx.remote_qpn, 0x900);
+		map_get(skel->maps.qps, &id, &learned);
+		assert_memory_equal(&learned.remote, &key.address, sizeof(learned.remote));
+		assert_int_equal(learned.udp_source_port, by_number ? 50001 : 50000);
+		map_get(skel->maps.jobs, &learned.job, &job);
+		assert_int_equal(job.cgroup_id, 4711);
+		assert_int_equal(job.qps, by_number + 1);
+		assert_int_equal(job.peer_count, 1);
+		tx = fresh;
+		bpf_map_delete_elem(bpf_map__fd(skel->maps.qp_tx), &key);
+		bpf_map_delete_elem(bpf_map__fd(skel->maps.qp_rx), &here);
+	}
 }
 
 /* Test runs have a socket that is not UDP's: as a raw socket would. */

@@ -212,7 +212,30 @@ def qps_before(a, b):
            why='its packets are in its class')
     row = [row for row in rows(a, 'qp') if row['comm'] == 'ib_write_bw'][0]
     ksft.eq((row['class'], row['peer']), ('mine', B))
+    ksft.eq([job['qps'] for job in rows(a, 'job') if job['cgroup_id'] == row['cgroup_id']], [1])
     run.wait()
+    clean(a)
+
+
+def cm_before(a, b):
+    """One that the connection manager connected has a flow label; UD and QP 1 have no peer to be learned."""
+    server = b.spawn('exec rping -s -a %s -C 100000 -S 2000' % B)
+    b.poll('rdma resource show cm_id | grep -q LISTEN', why='rping listens')
+    job = a.spawn('exec rping -c -a %s -C 100000 -S 2000' % B)
+    a.poll(lambda: 'rping' in a.run('rdma resource show qp').out, why='the QP is there')
+    apply(a, 'classes:\n  - {name: mine}\n  - {name: cm}\nrules:\n  - {name: ping, match: {comm: rping}, class: mine}\n'
+             '  - {name: gsi, match: {qp-type: gsi}, class: cm}\n')
+    a.poll(lambda: [row for row in rows(a, 'class') if row['name'] == 'mine'][0]['packets'] > 20,
+           why='its packets are in its class')
+    row = [row for row in rows(a, 'qp') if row['comm'] == 'rping'][0]
+    ksft.eq((row['class'], row['peer']), ('mine', B))
+    # its end says goodbye by QP 1
+    job.kill(signal.SIGINT)
+    job.wait(check=False)
+    server.kill(signal.SIGINT)
+    server.wait(check=False)
+    a.poll(lambda: [row for row in rows(a, 'class') if row['name'] == 'cm'][0]['packets'] > 0,
+           why='management is in its class')
     clean(a)
 
 
