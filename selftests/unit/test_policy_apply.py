@@ -270,6 +270,31 @@ def test_numbers():
     tool('clean')
 
 
+def count(what, number, packets):
+    """Have counted so many packets, on each CPU."""
+    value = packets.to_bytes(8, 'little') + bytes(40)
+    sh('bpftool map update pinned %s/%s key %d 0 0 0 value %s' % (PINS, what, number, ' '.join(map(str, value))))
+
+
+def counted(what):
+    """The packets of each class, or rule, by CPU."""
+    cpus = len(json.loads(sh('bpftool -j map lookup pinned %s/events key 0 0 0 0' % PINS))['values'])
+    return {row['name']: row['packets'] / cpus for row in json.loads(tool('-j', what, 'show')[0])}
+
+
+def test_counts():
+    """What is new begins at 0, also where it has the number of what is no more; what stays goes on counting."""
+    text = policy(1) + '  - {name: theirs, match: {uid: 1}, class: bulk}\n'
+    tool('apply', '-', stdin=text)
+    for number in range(2):
+        count('class_counters', number, 100 + number)
+        count('rule_counters', number, 200 + number)
+    equal((counted('class'), counted('rule')), ({'training': 100, 'bulk': 101}, {'mine': 200, 'theirs': 201}))
+    tool('apply', '-', stdin=text.replace('bulk', 'other').replace('name: mine', 'name: ours'))
+    equal((counted('class'), counted('rule')), ({'training': 100, 'other': 0}, {'ours': 0, 'theirs': 201}))
+    tool('clean')
+
+
 def test_foreign():
     """What others have attached is not touched, and what they have taken is done without."""
     sh('tc qdisc add dev v0 clsact')
@@ -588,7 +613,7 @@ def test_no_privilege():
     equal(done.stderr.count('\n'), 1)
 
 
-TESTS = [test_apply, test_shows, test_numbers, test_foreign, test_reloads, test_together, test_killed, test_failure,
+TESTS = [test_apply, test_shows, test_numbers, test_counts, test_foreign, test_reloads, test_together, test_killed, test_failure,
          test_other_version, test_try, test_run, test_large_mtu, test_no_privilege]
 LINKS = [test_foreign_links, test_full]
 FILTERS = [test_apply, test_foreign, test_clsact_of_ours, test_reloads, test_killed, test_failure, test_other_version]

@@ -406,6 +406,7 @@ static void finish(struct transaction *t, const struct rp_spec *spec)
 {
 	detach(t);
 	pin_active(t);
+	rp_state_begin_counts(&t->maps, t->old, t->policy);
 	rp_state_forget(&t->maps, t->policy->generation);
 	say_missing(t);
 	if (t->before)
