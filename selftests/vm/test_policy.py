@@ -22,6 +22,7 @@ from artifacts import program, tool
 from lab import Lab, ksft, perf, start_perf
 from lib import roce
 from lib.initrd import TREE
+from rocepath_lab import LIBGCC
 
 A, B = '10.0.0.1', '10.0.0.2'
 PROGRAMS = ('qploop', 'udpinject', 'rcqp')
@@ -460,13 +461,13 @@ def dcqcn(a, b):
 
 
 SHORT = [applies, census, classes, injection]
-FULL = [applies, census, qps_before, classes, injection, attaching, pacing, sharing, latency, dcqcn]
+FULL = [applies, census, qps_before, cm_before, classes, injection, attaching, pacing, sharing, latency, dcqcn]
 
 
 def main():
     """Two machines for all tests; --full for those that measure, which want a quiet host."""
     full = '--full' in sys.argv
-    files = {'/bin/rocepath': tool()}
+    files = {'/bin/rocepath': tool(), LIBGCC: LIBGCC}
     files.update(('/bin/' + name, program(name)) for name in PROGRAMS)
     with Lab(files=files) as lab:
         a, b = lab.machine('a', nics=1), lab.machine('b', nics=1)

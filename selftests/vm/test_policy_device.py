@@ -176,10 +176,34 @@ def late(m):
     m.run('ip link add rp0 type rocepath')
     m.poll(lambda: {p['name'] for p in show(m, 'port')} == {'p0', 'p1'} and
            ('tc egress', 'egress') in attached(m, 'rp0'), 10, 'the late device has the policy')
+    row = show(m, 'device')[0]
+    ksft.eq((row['evs'], row['gap_floor_us'], row['mark_mask']), (8, 2000, 0x3f00))
+    ksft.eq([k['id'] for k in show(m, 'key', 'rp0')], [7])
+    ksft.eq(port(m, 'p1')['weight'], 3)
+    ksft.isin('10.0.0.1/24', m.run('ip addr show rp0').out)
+    ksft.eq([c['scheduler'] for c in m.json('rocepath -j class show dev rp0')], ['flow'])
+    # what somebody changes by hand stays; what comes back by hand is as the policy says
+    m.run('rocepath device set rp0 evs 4')
+    m.run('ip link set p1 nomaster')
+    time.sleep(1)
+    m.run('ip link set p1 master rp0')
+    m.poll(lambda: port(m, 'p1')['weight'] == 3, 10, 'the port has its weight again')
+    ksft.eq(show(m, 'device')[0]['evs'], 4)
     job.kill(15)
     job.wait(check=False)
     ksft.eq(attached(m, 'rp0'), {('tc ingress', 'ingress'), ('tc egress', 'egress')})
     m.run('rocepath clean; ip link del rp0')
+
+
+def by_hand(m):
+    """A device that somebody made is told the bits of classes, if a class has a scheduler."""
+    m.run('ip link add rp5 type rocepath; ip link set p0 master rp5; ip link set rp5 up')
+    apply(m, 'version: 1\ninterfaces: [rp5]\nmark-mask: 0xf0000\n')
+    ksft.eq(show(m, 'device')[0]['mark_mask'], 0)
+    apply(m, 'version: 1\ninterfaces: [rp5]\nmark-mask: 0xf0000\nclasses: [{name: c, scheduler: flow}]\n')
+    ksft.eq(show(m, 'device')[0]['mark_mask'], 0xf0000)
+    ksft.eq([c['scheduler'] for c in m.json('rocepath -j class show dev rp5')], ['flow'])
+    m.run('rocepath clean; ip link del rp5')
 
 
 def stacked(m):
@@ -199,7 +223,7 @@ def stacked(m):
         ksft.eq(m.run('tc qdisc show dev p0').out.count('clsact'), 0)
 
 
-TESTS = [devices, paths, failure, late, stacked]
+TESTS = [devices, paths, failure, late, by_hand, stacked]
 
 
 def main():

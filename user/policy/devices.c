@@ -11,6 +11,7 @@
 #include "../path.h"
 #include "../units.h"
 #include "devices.h"
+#include "seen.h"
 
 /* of each key of a device that is a setting */
 static const uint16_t settings[RP_KEY_DEVICE_KEYS] = {
@@ -39,10 +40,11 @@ static const uint16_t settings[RP_KEY_DEVICE_KEYS] = {
 
 /*
  * all that is needed on the way; @links is read again after a device was made; @made: NULL when the
- * policy is in force already, and only ports that came since are to be added
+ * policy is in force already, and only what came since is to be set up: what is not in @seen
  */
 struct change {
 	struct rp_made *made;
+	struct rp_seen seen;
 	struct rp_rtnl *rtnl;
 	struct rp_nl *nl;
 	struct rp_links links;
@@ -256,7 +258,7 @@ static int add_port(struct change *c, const struct rp_spec_port *port,
 		return complain(&error);
 	if (!link->up && rp_link_set_up(c->rtnl, link->ifindex, &error))
 		return complain(&error);
-	if (!c->made && link->master)
+	if (!c->made && rp_seen_before(&c->seen, device, link->ifindex))
 		return 0;
 	return set_port(c, port, before, device, link->ifindex);
 }
@@ -359,9 +361,32 @@ static const char *scheduler_of(const struct rp_spec *spec, const char *name)
 	return i < 0 ? NULL : rp_spec_class_at(spec, i)->scheduler;
 }
 
+static bool is_named(const struct rp_spec *spec, const char *name)
+{
+	for (unsigned int i = 0; i < spec->devices.count; i++)
+		if (!strcmp(rp_spec_device_at(spec, i)->name, name))
+			return true;
+	return false;
+}
+
+/* by which bits of the mark the device tells classes; those of the file have it already */
+static int set_mark_mask(struct change *c, const struct rp_link_info *link)
+{
+	struct nlmsghdr *nlh;
+
+	if (is_named(c->spec, link->name))
+		return 0;
+	nlh = rp_nl_request(c->nl, ROCEPATH_CMD_DEVICE_SET);
+	mnl_attr_put_u32(nlh, ROCEPATH_A_DEVICE_IFINDEX, link->ifindex);
+	mnl_attr_put_u32(nlh, ROCEPATH_A_DEVICE_MARK_MASK, c->policy->mark_mask);
+	return submit(c, link->name);
+}
+
 /* a class that has none, or no longer, is scheduled as the device */
 static int set_schedulers(struct change *c, const struct rp_link_info *link)
 {
+	bool masked = false;
+
 	for (unsigned int i = 0; i < c->policy->class_count; i++) {
 		const char *name = c->policy->class[i].name;
 		const char *scheduler = scheduler_of(c->spec, name);
@@ -369,6 +394,9 @@ static int set_schedulers(struct change *c, const struct rp_link_info *link)
 
 		if (!scheduler && !scheduler_of(c->before, name))
 			continue;
+		if (!masked && set_mark_mask(c, link))
+			return -1;
+		masked = true;
 		nlh = rp_nl_request(c->nl, ROCEPATH_CMD_CLASS_SET);
 		mnl_attr_put_u32(nlh, ROCEPATH_A_CLASS_DEVICE, link->ifindex);
 		mnl_attr_put_u32(nlh, ROCEPATH_A_CLASS_ID, i);
@@ -406,17 +434,78 @@ static int apply_device(struct change *c, const struct rp_spec_device *device)
 	return err;
 }
 
+static bool is_done(const struct change *c, int device)
+{
+	return !c->made && rp_seen_before(&c->seen, device, 0);
+}
+
+/* of all rocepath devices, those that somebody made by hand, too */
+static int apply_classes(struct change *c)
+{
+	for (unsigned int i = 0; i < c->links.count; i++) {
+		const struct rp_link_info *link = &c->links.at[i];
+
+		if (strcmp(link->kind, "rocepath") || is_done(c, link->ifindex))
+			continue;
+		if (open_family(c) || set_schedulers(c, link))
+			return -1;
+	}
+	return 0;
+}
+
+/* what is there now is set up */
+static int keep_seen(struct change *c)
+{
+	struct rp_seen seen;
+
+	if (!c->nl || read_links(c))
+		return c->nl ? -1 : 0;
+	if (!rp_seen_read(c->nl, &c->links, &seen))
+		rp_seen_keep(&seen);
+	return 0;
+}
+
 static int apply_devices(struct change *c)
 {
 	for (unsigned int i = 0; i < c->spec->devices.count; i++)
 		if (apply_device(c, rp_spec_device_at(c->spec, i)))
 			return -1;
-	/* those that somebody made by hand, too */
+	return apply_classes(c) ? -1 : keep_seen(c);
+}
+
+/* a device that came since is set up as a whole, of others the ports that came */
+static int refresh_device(struct change *c, const struct rp_spec_device *device)
+{
+	const struct rp_link_info *link = rp_links_name(&c->links, device->name);
+
+	if (!link || strcmp(link->kind, "rocepath"))
+		return 0;
+	return is_done(c, link->ifindex) ? add_ports(c, device, link->ifindex) :
+	       apply_device(c, device);
+}
+
+static bool has_rocepath(const struct change *c)
+{
 	for (unsigned int i = 0; i < c->links.count; i++)
-		if (!strcmp(c->links.at[i].kind, "rocepath") &&
-		    (open_family(c) || set_schedulers(c, &c->links.at[i])))
-			return -1;
-	return 0;
+		if (!strcmp(c->links.at[i].kind, "rocepath"))
+			return true;
+	return false;
+}
+
+static int refresh_devices(struct change *c)
+{
+	int err;
+
+	if (!has_rocepath(c))
+		return 0;
+	err = open_family(c);
+	if (!err && rp_seen_read(c->nl, &c->links, &c->seen))
+		return rp_complain("the devices cannot be read: %s", strerror(errno)), -1;
+	for (unsigned int i = 0; !err && i < c->spec->devices.count; i++)
+		err = refresh_device(c, rp_spec_device_at(c->spec, i));
+	if (!err)
+		err = apply_classes(c);
+	return err ? err : keep_seen(c);
 }
 
 /**
@@ -446,7 +535,7 @@ int rp_devices_apply(struct rp_rtnl *rtnl, const struct rp_spec *before,
 }
 
 /**
- * rp_devices_refresh() - add ports that came since the policy was applied, or complain
+ * rp_devices_refresh() - set up devices and ports that came since this process did, or complain
  * @rtnl: a socket
  * @spec: the policy in force
  * @policy: the same, compiled
@@ -461,16 +550,9 @@ int rp_devices_refresh(struct rp_rtnl *rtnl, const struct rp_spec *spec,
 	struct change c = { .rtnl = rtnl, .before = spec, .spec = spec, .policy = policy };
 	int err = read_links(&c);
 
-	for (unsigned int i = 0; !err && i < spec->devices.count; i++) {
-		const struct rp_spec_device *device = rp_spec_device_at(spec, i);
-		const struct rp_link_info *link = rp_links_name(&c.links, device->name);
-
-		if (!link || strcmp(link->kind, "rocepath"))
-			continue;
-		err = open_family(&c);
-		if (!err)
-			err = add_ports(&c, device, link->ifindex);
-	}
+	if (!err)
+		err = refresh_devices(&c);
+	rp_seen_drop(&c.seen);
 	rp_links_drop(&c.links);
 	rp_nl_release(c.nl);
 	return err;
