@@ -51,7 +51,8 @@ static __always_inline u32 census_ifindex(const struct ib_qp *qp)
 	return BPF_CORE_READ((const struct ib_port_data *)data, netdev, ifindex);
 }
 
-static __always_inline const struct kernfs_node *census_parent(const struct kernfs_node *kn)
+/* Not inline: the branch that this kernel has no field for must not be taken apart and merged. */
+static __noinline const struct kernfs_node *census_parent(const struct kernfs_node *kn)
 {
 	if (bpf_core_field_exists(kn->parent))
 		return BPF_CORE_READ(kn, parent);

@@ -348,7 +348,7 @@ static __always_inline u64 egress_pace(struct __sk_buff *skb, const struct rp_po
 
 	if (!pacer || !total)
 		return 0;
-	if (tx && tx->ns_per_byte_q20)
+	if (tx && tx->ns_per_byte_q20 && class->flags & RP_CLASS_DCQCN)
 		egress_dcqcn(policy, tx, data, bpf_ktime_get_ns());
 	depart = rp_pace(policy, class, pacer, total, tx, data, &time);
 	if (depart <= time.tick_ns)
@@ -361,7 +361,7 @@ static __always_inline bool egress_is_paced(const struct rp_policy *policy,
 					    const struct rp_class *class, const struct rp_qp_tx *tx)
 {
 	return policy->total_rate.ns_per_byte_q20 || class->class_rate.ns_per_byte_q20 ||
-	       class->qp_rate.ns_per_byte_q20 || (tx && tx->ns_per_byte_q20);
+	       (tx ? rp_pace_own(class, tx) : class->qp_rate.ns_per_byte_q20);
 }
 
 static __always_inline void egress_count(void *map, u32 index, u32 bytes, u64 waits, bool horizon,
