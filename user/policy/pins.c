@@ -147,7 +147,7 @@ static int check_bpffs(struct rp_error *error)
 		return failed(BPFFS, error);
 	if (fs.f_type == BPF_FS_MAGIC)
 		return 0;
-	rp_error_set(error, "there is no BPF file system; mount it: mount -t bpf none " BPFFS);
+	rp_error_set(error, "there is no BPF file system; mount it: mount -t bpf -o mode=0700 none " BPFFS);
 	return -ENODEV;
 }
 
@@ -171,6 +171,25 @@ int rp_pins_lock(struct rp_error *error)
 	return fd;
 }
 
+/* on a bpffs that all may write to somebody else may have been first, or hold it open */
+static int make_directory(struct rp_error *error)
+{
+	struct stat stat;
+
+	if (mkdir(RP_PIN_DIR, 0700) && errno != EEXIST)
+		return failed(RP_PIN_DIR, error);
+	if (lstat(RP_PIN_DIR, &stat))
+		return failed(RP_PIN_DIR, error);
+	if (!S_ISDIR(stat.st_mode) || stat.st_uid != geteuid()) {
+		rp_error_set(error, RP_PIN_DIR
+			     " is not a directory of root's; look who made it, and remove it");
+		return -EPERM;
+	}
+	if ((stat.st_mode & 07777) != 0700 && chmod(RP_PIN_DIR, 0700))
+		return failed(RP_PIN_DIR, error);
+	return 0;
+}
+
 /**
  * rp_pins_begin() - make the directory, and end what somebody was killed in
  * @error: why not
@@ -185,8 +204,9 @@ int rp_pins_begin(struct rp_error *error)
 
 	if (err)
 		return err;
-	if (mkdir(RP_PIN_DIR, 0700) && errno != EEXIST)
-		return failed(RP_PIN_DIR, error);
+	err = make_directory(error);
+	if (err)
+		return err;
 	rp_pins_abandon();
 	errno = -move_next();
 	return errno ? failed(RP_NEXT, error) : 0;
