@@ -114,7 +114,7 @@ static __always_inline void egress_forget_hints(const struct rp_qp_key *id, u32 
 
 /*
  * A QP that was there before the census: the tool knows its numbers, the wire its peer.
- * The row that it left is moved to where packets find it, and the QP joins its job.
+ * The row that it left is moved to where packets find it. Return: 0: it left none.
  */
 __noinline int egress_learn(const struct rp_packet *p, u32 ifindex)
 {
@@ -126,16 +126,15 @@ __noinline int egress_learn(const struct rp_packet *p, u32 ifindex)
 
 	if (!p || p->kind == RP_KIND_DATAGRAM)
 		return 0;
-	key.address = p->destination;
-	key.qpn = p->qpn;
 	known = egress_hint(p, ifindex);
 	if (!known)
 		return 0;
+	key.address = p->destination;
+	key.qpn = p->qpn;
 	rx.qp = known->qp;
 	rx.remote_qpn = p->qpn;
 	rx.job = known->job;
 	rx.job_peer = known->job_peer;
-	/* of two CPUs one does the rest */
 	if (bpf_map_update_elem(&qp_tx, &key, known, BPF_NOEXIST))
 		return 1;
 	source_port = p->source_port;
@@ -144,21 +143,40 @@ __noinline int egress_learn(const struct rp_packet *p, u32 ifindex)
 		source_port = qp->udp_source_port;
 		qp->remote = p->destination;
 		qp->udp_source_port = p->source_port;
-		if (qp->job >= RP_JOBS_MAX && qp->cgroup_id)
-			qp->job = rp_job_join(qp->cgroup_id);
-		qp->job_peer = rp_job_host(qp->job, &key.address);
-		rx.job = qp->job;
-		rx.job_peer = qp->job_peer;
-		known = bpf_map_lookup_elem(&qp_tx, &key);
-		if (known) {
-			known->job = qp->job;
-			known->job_peer = qp->job_peer;
-		}
 	}
 	key.qpn = rx.qp.qpn;
 	bpf_map_update_elem(&qp_rx, &key, &rx, BPF_NOEXIST);
 	egress_forget_hints(&rx.qp, p->qpn, ifindex, source_port);
 	return 1;
+}
+
+/* One that was learned, and whose cgroup the tool has read. Of two CPUs one has it join. */
+__noinline int egress_join(struct rp_qp_tx *tx)
+{
+	struct rp_wire_qp key = {};
+	struct rp_qp_key id;
+	struct rp_qp_rx *rx;
+	struct rp_qp *qp;
+
+	if (!tx)
+		return 0;
+	id = tx->qp;
+	qp = bpf_map_lookup_elem(&qps, &id);
+	if (!qp || !qp->cgroup_id || __sync_val_compare_and_swap(&qp->job, RP_JOBS_MAX,
+								 RP_JOBS_MAX + 1) != RP_JOBS_MAX)
+		return 0;
+	key.address = qp->remote;
+	key.qpn = id.qpn;
+	qp->job = rp_job_join(qp->cgroup_id);
+	qp->job_peer = rp_job_host(qp->job, &key.address);
+	tx->job = qp->job;
+	tx->job_peer = qp->job_peer;
+	rx = bpf_map_lookup_elem(&qp_rx, &key);
+	if (rx) {
+		rx->job = qp->job;
+		rx->job_peer = qp->job_peer;
+	}
+	return 0;
 }
 
 /* A datagram's QP is told by its source QPN, in the DETH: its destination is anybody's. */
@@ -558,10 +576,12 @@ __noinline int egress_packet(struct __sk_buff *skb)
 	if (unlikely(verdict != RP_ROCE_FRAME))
 		return egress_refuse(policy, RP_EVENT_tx_malformed);
 	if (unlikely(!tx)) {
-		if (egress_learn(&p, skb->ifindex))
+		if (egress_learn(&p, skb->ifindex)) {
 			tx = bpf_map_lookup_elem(&qp_tx, &key);
-		else
+			egress_join(tx);
+		} else {
 			rp_event(RP_EVENT_tx_unknown_qp);
+		}
 	}
 	return egress_roce(skb, &p, policy, tx);
 }

@@ -595,6 +595,52 @@ def test_run():
     tool('clean')
 
 
+def test_unknown_qp():
+    """QPs are looked at, and counted, where the policy says what is done, whatever that is; else they are not."""
+    for line, looks, verdict in (('', False, 'pass'), ('unknown-qp: pass', True, 'pass'), ('unknown-qp: drop', True, 'drop')):
+        tool('apply', '-', stdin='version: 1\ninterfaces: [v0]\nadmit: {%s}\n' % line)
+        active = json.loads(sh('bpftool -j map dump pinned %s/active' % PINS))[0]['formatted']['value']
+        equal(bool(active['flags'] & 2), looks, line)
+        reasons = {row['reason']: row['verdict'] for row in json.loads(tool('-j', 'drop', 'show')[0])}
+        equal(reasons['rx_unknown_qp'], verdict, line)
+    tool('clean')
+
+
+def test_directory():
+    """The directory of pins is root's alone; that of somebody else, or what is none, is not used."""
+    os.mkdir(PINS)
+    os.chmod(PINS, 0o1777)
+    apply(1)
+    equal(os.stat(PINS).st_mode & 0o7777, 0o700)
+    tool('clean')
+    os.mkdir(PINS)
+    os.chown(PINS, 65534, 65534)
+    _, err = apply(1, rc=1)
+    true("not a directory of root's" in err and err.count('\n') == 1, err)
+    equal(os.listdir(PINS), [])
+    os.rmdir(PINS)
+    os.symlink('/sys/fs/bpf', PINS)
+    _, err = apply(1, rc=1)
+    true("not a directory of root's" in err, err)
+    os.unlink(PINS)
+    nothing()
+
+
+def test_foreign_qdisc():
+    """A qdisc that somebody put where ours was stays."""
+    apply(1)
+    index = socket.if_nametoindex('v0')
+    key = ' '.join(map(str, index.to_bytes(4, 'little')))
+    value = b'v0'.ljust(16, b'\0') + b'noqueue'.ljust(16, b'\0') + (2).to_bytes(8, 'little')
+    for again in (apply, tool):
+        sh('bpftool map update pinned %s/ports key %s value %s' % (PINS, key, ' '.join(map(str, value))))
+        sh('tc qdisc replace dev v0 root handle 77: pfifo limit 77')
+        _, err = apply(2) if again is apply else tool('clean')
+        true('v0 has the qdisc pfifo' in err, err)
+        true('pfifo 77: root' in sh('tc qdisc show dev v0'), 'it has gone')
+    sh('tc qdisc del dev v0 root')
+
+
 def test_large_mtu():
     """Attaching works, or tc is used, at any MTU."""
     for mtu in (1500, 3498, 4200, 9000):
@@ -614,7 +660,7 @@ def test_no_privilege():
 
 
 TESTS = [test_apply, test_shows, test_numbers, test_counts, test_foreign, test_reloads, test_together, test_killed, test_failure,
-         test_other_version, test_try, test_run, test_large_mtu, test_no_privilege]
+         test_other_version, test_try, test_run, test_unknown_qp, test_directory, test_foreign_qdisc, test_large_mtu, test_no_privilege]
 LINKS = [test_foreign_links, test_full]
 FILTERS = [test_apply, test_foreign, test_clsact_of_ours, test_reloads, test_killed, test_failure, test_other_version]
 
