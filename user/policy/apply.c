@@ -372,6 +372,9 @@ static void say_missing(const struct transaction *t)
 {
 	if (!t->hooks.count && !t->hooks.missing_count)
 		rp_complain("warning: the policy names no netdevice: add interfaces: [eth0]");
+	for (unsigned int i = 0; i < t->hooks.port_count; i++)
+		rp_complain("warning: %s is a port of a device, which has the policy; take it out of interfaces:",
+			    t->hooks.ports[i]);
 	for (unsigned int i = 0; i < t->hooks.missing_count; i++)
 		rp_complain("warning: there is no netdevice %s; apply again when it comes (or run)",
 			    t->hooks.missing[i]);
