@@ -218,6 +218,8 @@ static const char *verdict(const struct rp_policy *policy, unsigned int event)
 		break;
 	case RP_EVENT_cnp_unknown_qp:
 	case RP_EVENT_cnp_too_soon:
+	case RP_EVENT_cnp_ignored:
+	case RP_EVENT_cnp_lock_missed:
 		break;
 	default:
 		action = policy->malformed;

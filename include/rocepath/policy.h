@@ -831,11 +831,11 @@ struct rp_events {
 /**
  * struct rp_layout - what the pins are
  * @version: RP_POLICY_VERSION of who made them
- * @pad: 0
+ * @netns: inode of the network namespace whose netdevices they are about
  */
 struct rp_layout {
 	u32 version;
-	u32 pad;
+	u32 netns;
 };
 
 #define RP_DOCUMENT_MAX (256 * 1024 - 16)

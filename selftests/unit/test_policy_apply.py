@@ -248,6 +248,10 @@ def test_shows():
     equal([(row['name'], row['class']) for row in json.loads(tool('-j', 'rule', 'show')[0])], [('mine', 'training')])
     reasons = {row['reason']: row['verdict'] for row in json.loads(tool('-j', 'drop', 'show')[0])}
     equal((reasons['rx_unknown_peer'], reasons['rx_unknown_qp']), ('drop', 'pass'))
+    tool('apply', '-', stdin=policy(1).replace('admit: {', 'admit: {malformed: pass, '))
+    reasons = {row['reason']: row['verdict'] for row in json.loads(tool('-j', 'drop', 'show')[0])}
+    equal({reasons[name] for name in reasons if name.startswith('cnp_')}, {'drop'})
+    equal((reasons['rx_malformed'], reasons['tx_malformed']), ('pass', 'pass'))
     for words in ('qp show', 'job show'):
         equal(json.loads(tool('-j', *words.split())[0]), [], words)
     rows = json.loads(tool('-j', 'status')[0])
@@ -626,6 +630,25 @@ def test_directory():
     nothing()
 
 
+def test_other_namespace():
+    """From another network namespace, with the same BPF file system, nothing is attached, nor detached."""
+    apply(1)
+    before = tcx('v0'), filters('v0'), xdp('v0')
+    other = 'unshare -n sh -c "ip link add v0 type veth peer name w0; ip link set v0 up; %s %s"'
+    with open('two.yaml', 'w', encoding='utf-8') as file:
+        file.write(policy(2))
+    done = subprocess.run(['bash', '-c', other % (TOOL, 'apply two.yaml')], capture_output=True, check=False, text=True)
+    true(done.returncode == 1 and 'another network namespace' in done.stderr and done.stderr.count('\n') == 1, done.stderr)
+    equal((tcx('v0'), filters('v0'), xdp('v0')), before)
+    equal(in_force(), 1)
+    sh(other % (TOOL, 'clean'))
+    true(not os.path.exists(PINS), 'pins are left')
+    apply(1)
+    attached()
+    tool('clean')
+    nothing()
+
+
 def test_foreign_qdisc():
     """A qdisc that somebody put where ours was stays."""
     apply(1)
@@ -660,7 +683,7 @@ def test_no_privilege():
 
 
 TESTS = [test_apply, test_shows, test_numbers, test_counts, test_foreign, test_reloads, test_together, test_killed, test_failure,
-         test_other_version, test_try, test_run, test_unknown_qp, test_directory, test_foreign_qdisc, test_large_mtu, test_no_privilege]
+         test_other_version, test_try, test_run, test_unknown_qp, test_directory, test_other_namespace, test_foreign_qdisc, test_large_mtu, test_no_privilege]
 LINKS = [test_foreign_links, test_full]
 FILTERS = [test_apply, test_foreign, test_clsact_of_ours, test_reloads, test_killed, test_failure, test_other_version]
 

@@ -137,8 +137,13 @@ static void read_stale(struct transaction *t)
 static int open_maps(struct transaction *t)
 {
 	struct rp_error error;
-	int err = rp_maps_open(&t->maps, &error);
+	int err;
 
+	if (rp_pins_are_elsewhere()) {
+		rp_complain("the policy in force is of another network namespace; mount another bpffs here, or: rocepath clean");
+		return -1;
+	}
+	err = rp_maps_open(&t->maps, &error);
 	if (!err)
 		read_old(t);
 	else if (err == -ESTALE)
@@ -357,15 +362,21 @@ static void pin_active(const struct transaction *t)
 	rename(RP_STAGE "-active", RP_PIN_DIR "/active");
 }
 
+/* the last step that can fail; what was switched already is switched back */
 static int commit(struct transaction *t)
 {
+	int before = t->staged && !t->fresh ? rp_map_inner(&t->maps) : -1;
 	struct rp_error error;
+	int err = rp_state_switch(&t->maps, t->inner, &error);
 
-	if (rp_state_switch(&t->maps, t->inner, &error))
-		return complain(&error);
-	if (t->staged && rp_pins_commit(&error))
-		return complain(&error);
-	return 0;
+	if (!err && t->staged) {
+		err = rp_pins_commit(&error);
+		if (err && before >= 0)
+			rp_state_switch(&t->maps, before, NULL);
+	}
+	if (before >= 0)
+		close(before);
+	return err ? complain(&error) : 0;
 }
 
 static void say_missing(const struct transaction *t)
@@ -495,7 +506,10 @@ int rp_remove(void)
 	struct rp_error error;
 	struct transaction t;
 
-	if (!begin(&t) && !open_maps(&t)) {
+	/* links end with their pins; numbers of netdevices are others here */
+	if (!begin(&t) && rp_pins_are_elsewhere()) {
+		ret = rp_pins_remove(&error) ? complain(&error), RP_EXIT_FAILURE : RP_EXIT_OK;
+	} else if (t.rtnl && !open_maps(&t)) {
 		rp_programs_open(&t.programs);
 		if (t.maps.fd[RP_MAP_PORTS] < 0)
 			t.maps.fd[RP_MAP_PORTS] = rp_map_open(RP_MAP_PORTS);

@@ -332,6 +332,34 @@ int rp_map_inner(const struct rp_maps *maps)
 	return -ESTALE;
 }
 
+/**
+ * rp_netns_number() - inode of this network namespace
+ */
+uint32_t rp_netns_number(void)
+{
+	struct stat stat_ns;
+
+	return stat("/proc/self/ns/net", &stat_ns) ? 0 : stat_ns.st_ino;
+}
+
+/**
+ * rp_pins_are_elsewhere() - whether there are pins, and they are about another network namespace
+ *
+ * Netdevices have other numbers there.
+ */
+bool rp_pins_are_elsewhere(void)
+{
+	struct rp_layout layout = { 0 };
+	int fd = rp_map_open(RP_MAP_LAYOUT);
+	u32 zero = 0;
+
+	if (fd < 0)
+		return false;
+	bpf_map_lookup_elem(fd, &zero, &layout);
+	close(fd);
+	return layout.netns && layout.netns != rp_netns_number();
+}
+
 static int stale(struct rp_maps *maps, struct rp_error *error)
 {
 	rp_maps_close(maps);

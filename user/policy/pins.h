@@ -54,6 +54,9 @@ void rp_pins_abandon(void);
 int rp_pins_remove(struct rp_error *error);
 int rp_pins_make_stage(const char *directory, struct rp_error *error);
 
+uint32_t rp_netns_number(void);
+bool rp_pins_are_elsewhere(void);
+
 int rp_maps_open(struct rp_maps *maps, struct rp_error *error);
 int rp_map_open(enum rp_map map);
 int rp_map_inner(const struct rp_maps *maps);

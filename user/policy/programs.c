@@ -49,14 +49,6 @@ static bool has_ib_core_types(void)
 	return !access("/sys/kernel/btf/ib_core", F_OK);
 }
 
-/* of this network namespace, whose sockets may send */
-static uint32_t netns_number(void)
-{
-	struct stat stat_ns;
-
-	return stat("/proc/self/ns/net", &stat_ns) ? 0 : stat_ns.st_ino;
-}
-
 /* FNV-1a: the same programs with the same configuration have the same name */
 static uint64_t hash(uint64_t h, const void *data, size_t len)
 {
@@ -69,7 +61,7 @@ static uint64_t hash(uint64_t h, const void *data, size_t len)
 
 static void directory_of(const char *above, char *path)
 {
-	uint32_t netns = netns_number();
+	uint32_t netns = rp_netns_number();
 	size_t len;
 	const void *elf = rocepath_bpf__elf_bytes(&len);
 	uint64_t h = hash(0xcbf29ce484222325ull, elf, len);
@@ -218,7 +210,8 @@ static struct rocepath_bpf *load(const struct rp_maps *maps, enum rp_census cens
 
 	if (!skel)
 		return NULL;
-	skel->rodata->netns_inum = netns_number();
+	/* whose sockets may send */
+	skel->rodata->netns_inum = rp_netns_number();
 	bpf_object__for_each_program(program, skel->obj)
 		bpf_program__set_autoload(program, wanted(bpf_program__name(program), census));
 	if (maps)
@@ -283,7 +276,9 @@ static int pin_programs(struct bpf_object *object)
 
 static int pin_maps(struct bpf_object *object)
 {
-	static const struct rp_layout layout = { .version = RP_POLICY_VERSION };
+	const struct rp_layout layout = {
+		.version = RP_POLICY_VERSION, .netns = rp_netns_number(),
+	};
 	const struct bpf_map *said = bpf_object__find_map_by_name(object, "layout");
 	char path[RP_PATH_LEN];
 	u32 zero = 0;
