@@ -14,6 +14,7 @@
  */
 #include <linux/ptrace.h>
 
+#include "join.h"
 #include "kernel.h"
 #include "maps.h"
 
@@ -25,7 +26,8 @@
 #define QP_ATTR_PATH_MTU (1 << 8)
 #define QP_ATTR_DEST_QPN (1 << 20)
 #define AH_ROCE 2			/* enum rdma_ah_attr_type */
-#define CGROUP_DEPTH 10
+#define CGROUP_DEPTH 16
+#define CGROUP_DEPTH_MAX 64
 #define CGROUP_NAME 128
 
 static const struct rp_qp new_qp;
@@ -49,7 +51,8 @@ static __always_inline u32 census_ifindex(const struct ib_qp *qp)
 	return BPF_CORE_READ((const struct ib_port_data *)data, netdev, ifindex);
 }
 
-static __always_inline const struct kernfs_node *census_parent(const struct kernfs_node *kn)
+/* Not inline: the branch that this kernel has no field for must not be taken apart and merged. */
+static __noinline const struct kernfs_node *census_parent(const struct kernfs_node *kn)
 {
 	if (bpf_core_field_exists(kn->parent))
 		return BPF_CORE_READ(kn, parent);
@@ -60,12 +63,16 @@ static __always_inline const struct kernfs_node *census_parent(const struct kern
 static __always_inline void census_cgroup(char *path)
 {
 	struct task_struct *task = (struct task_struct *)bpf_get_current_task();
-	const struct kernfs_node *kn = BPF_CORE_READ(task, cgroups, dfl_cgrp, kn);
+	const struct kernfs_node *kn = BPF_CORE_READ(task, cgroups, dfl_cgrp, kn), *lowest = kn;
 	const struct kernfs_node *up[CGROUP_DEPTH];
 	u32 at = 0;
 	long len;
 	int i, n;
 
+	for (n = 0; n < CGROUP_DEPTH_MAX && kn; n++)
+		kn = census_parent(kn);
+	for (kn = lowest, i = CGROUP_DEPTH; i < CGROUP_DEPTH_MAX && i < n; i++)
+		kn = census_parent(kn);
 	for (n = 0; n < CGROUP_DEPTH && kn; n++) {
 		up[n] = kn;
 		kn = census_parent(kn);
@@ -82,116 +89,30 @@ static __always_inline void census_cgroup(char *path)
 	}
 }
 
-struct census_search {
-	u64 cgroup_id;
-	u32 index;
-};
-
-static long census_free_job(u32 i, void *state)
-{
-	struct census_search *s = state;
-	struct rp_job *job = bpf_map_lookup_elem(&jobs, &i);
-
-	if (!job || __sync_val_compare_and_swap(&job->qps, 0, 1))
-		return 0;
-	s->index = i;
-	return 1;
-}
-
-/* The place of a job that nobody uses any more is anybody's. Return: index, RP_JOBS_MAX: none. */
-static __always_inline u32 census_join_job(u64 cgroup_id)
-{
-	struct census_search s = { cgroup_id, RP_JOBS_MAX };
-	u32 *index = bpf_map_lookup_elem(&job_index, &cgroup_id), i;
-	struct rp_job *job;
-
-	if (index) {
-		i = *index;
-		job = bpf_map_lookup_elem(&jobs, &i);
-		if (job) {
-			__sync_fetch_and_add(&job->qps, 1);
-			if (job->cgroup_id == cgroup_id)
-				return i;
-			__sync_fetch_and_sub(&job->qps, 1);
-		}
-	}
-	bpf_loop(RP_JOBS_MAX, census_free_job, &s, 0);
-	job = bpf_map_lookup_elem(&jobs, &s.index);
-	if (!job) {
-		rp_event(RP_EVENT_job_table_full);
-		return RP_JOBS_MAX;
-	}
-	if (job->cgroup_id != cgroup_id) {
-		u64 before = job->cgroup_id;
-
-		bpf_map_delete_elem(&job_index, &before);
-		job->cgroup_id = cgroup_id;
-		job->pattern = RP_PATTERN_UNKNOWN;
-		job->candidate_windows = 0;
-	}
-	job->peer_count = 0;
-	bpf_map_update_elem(&job_index, &cgroup_id, &s.index, BPF_ANY);
-	return s.index;
-}
-
-static __always_inline void census_leave_job(u32 index)
-{
-	struct rp_job *job = bpf_map_lookup_elem(&jobs, &index);
-
-	if (job)
-		__sync_fetch_and_sub(&job->qps, 1);
-}
-
-struct census_peer {
-	struct rp_job *job;
-	const struct rp_address *address;
-	u32 index;
-};
-
-static long census_peer_step(u32 i, void *state)
-{
-	struct census_peer *s = state;
-	const u64 *want = (const u64 *)s->address, *have;
-
-	if (i >= RP_JOB_PEERS_MAX || i >= s->job->peer_count)
-		return 1;
-	have = (const u64 *)&s->job->peer[i].address;
-	if (have[0] != want[0] || have[1] != want[1])
-		return 0;
-	s->index = i;
-	return 1;
-}
-
-/* Return: the index of a host in a job; RP_JOB_PEERS_MAX: no place. */
-static __always_inline u32 census_job_peer(u32 index, const struct rp_address *address)
-{
-	struct census_peer s = { .address = address, .index = RP_JOB_PEERS_MAX };
-	struct rp_job_peer *peer;
-	u32 i;
-
-	s.job = bpf_map_lookup_elem(&jobs, &index);
-	if (!s.job)
-		return RP_JOB_PEERS_MAX;
-	bpf_loop(RP_JOB_PEERS_MAX, census_peer_step, &s, 0);
-	if (s.index < RP_JOB_PEERS_MAX)
-		return s.index;
-	i = __sync_fetch_and_add(&s.job->peer_count, 1);
-	if (i >= RP_JOB_PEERS_MAX) {
-		s.job->peer_count = RP_JOB_PEERS_MAX;
-		rp_event(RP_EVENT_job_peers_full);
-		return RP_JOB_PEERS_MAX;
-	}
-	peer = &s.job->peer[i];
-	__builtin_memset(peer, 0, sizeof(*peer));
-	peer->address = *address;
-	return i;
-}
-
 /* Rows of an earlier QP that has the same name on the wire are not ours to take away. */
+static __always_inline void census_forget_tx(const struct rp_qp_key *key,
+					     const struct rp_wire_qp *wire)
+{
+	struct rp_qp_tx *tx = bpf_map_lookup_elem(&qp_tx, wire);
+
+	if (tx && tx->qp.device_index == key->device_index && tx->qp.qpn == key->qpn)
+		bpf_map_delete_elem(&qp_tx, wire);
+}
+
+/* What the tool left for one that was there before, and that has not sent since. */
+static __always_inline void census_forget_hints(const struct rp_qp_key *key, const struct rp_qp *qp)
+{
+	struct rp_wire_qp hint;
+
+	hint = rp_wire_qp_learn(qp->ifindex, qp->remote_qpn, qp->udp_source_port);
+	census_forget_tx(key, &hint);
+	hint = rp_wire_qp_learn(qp->ifindex, qp->remote_qpn, 0);
+	census_forget_tx(key, &hint);
+}
+
 static __always_inline void census_forget_wire(const struct rp_qp_key *key, const struct rp_qp *qp)
 {
 	struct rp_wire_qp wire = { .address = qp->remote };
-	struct rp_qp_tx *tx;
 	struct rp_qp_rx *rx;
 
 	wire.qpn = qp->remote_qpn;
@@ -199,9 +120,9 @@ static __always_inline void census_forget_wire(const struct rp_qp_key *key, cons
 		wire.qpn = key->qpn;
 		wire.ifindex = qp->ifindex;
 	}
-	tx = bpf_map_lookup_elem(&qp_tx, &wire);
-	if (tx && tx->qp.device_index == key->device_index && tx->qp.qpn == key->qpn)
-		bpf_map_delete_elem(&qp_tx, &wire);
+	census_forget_tx(key, &wire);
+	if (qp->source == RP_QP_READ)
+		census_forget_hints(key, qp);
 	wire.qpn = key->qpn;
 	wire.ifindex = 0;
 	rx = bpf_map_lookup_elem(&qp_rx, &wire);
@@ -272,7 +193,7 @@ static __always_inline int census_created(const struct ib_qp *pointer, bool kern
 		bpf_get_current_comm(qp->comm, sizeof(qp->comm));
 		qp->cgroup_id = id;
 		census_cgroup(qp->cgroup);
-		qp->job = census_join_job(id);
+		qp->job = rp_job_join(id);
 	}
 	rp_event(RP_EVENT_qp_created);
 	return 0;
@@ -315,7 +236,7 @@ static __always_inline int census_modified(const struct ib_qp *pointer,
 	qp->state = state;
 	if (state == RP_QP_RTR) {
 		if (qp->remote_qpn)
-			qp->job_peer = census_job_peer(qp->job, &qp->remote);
+			qp->job_peer = rp_job_host(qp->job, &qp->remote);
 		census_enter_wire(&key, qp);
 	} else if (state == RP_QP_RESET) {
 		census_forget_wire(&key, qp);
@@ -335,7 +256,7 @@ static __always_inline int census_destroyed(const struct ib_qp *pointer)
 	if (!qp)
 		return 0;
 	census_forget_wire(&key, qp);
-	census_leave_job(qp->job);
+	rp_job_leave(qp->job);
 	bpf_map_delete_elem(&qps, &key);
 	rp_event(RP_EVENT_qp_destroyed);
 	return 0;

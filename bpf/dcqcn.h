@@ -69,6 +69,7 @@ rp_inline long rp_dcqcn_time_step(u32 i, void *state)
 {
 	struct rp_dcqcn_step *s = state;
 
+	(void)i;
 	s->d->time_stage++;
 	rp_dcqcn_increase(s->d, s->p);
 	return s->d->why == RP_DCQCN_UNLIMITED;

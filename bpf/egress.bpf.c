@@ -20,6 +20,7 @@
 #include "cnp.h"
 #include "dcqcn.h"
 #include "job.h"
+#include "join.h"
 #include "kernel.h"
 #include "maps.h"
 #include "pace.h"
@@ -82,39 +83,100 @@ static __always_inline enum rp_event egress_sender(struct __sk_buff *skb, struct
 	return sender;
 }
 
+/* Return: the row that the tool left for a QP whose peer it does not know; NULL: it left none. */
+static __always_inline struct rp_qp_tx *egress_hint(const struct rp_packet *p, u32 ifindex)
+{
+	struct rp_wire_qp hint = rp_wire_qp_learn(ifindex, p->qpn, p->source_port);
+	struct rp_qp_tx *known = bpf_map_lookup_elem(&qp_tx, &hint);
+
+	if (known)
+		return known;
+	hint = rp_wire_qp_learn(ifindex, p->qpn, 0);
+	return bpf_map_lookup_elem(&qp_tx, &hint);
+}
+
+/* The hints of a QP, and the place where packets of anybody were let in for it, are used up. */
+static __always_inline void egress_forget_hints(const struct rp_qp_key *id, u32 remote_qpn,
+						u32 ifindex, u32 source_port)
+{
+	struct rp_wire_qp key = rp_wire_qp_learn(ifindex, remote_qpn, source_port);
+	struct rp_qp_rx *rx;
+
+	bpf_map_delete_elem(&qp_tx, &key);
+	key = rp_wire_qp_learn(ifindex, remote_qpn, 0);
+	bpf_map_delete_elem(&qp_tx, &key);
+	__builtin_memset(&key, 0, sizeof(key));
+	key.qpn = id->qpn;
+	rx = bpf_map_lookup_elem(&qp_rx, &key);
+	if (rx && rx->qp.device_index == id->device_index)
+		bpf_map_delete_elem(&qp_rx, &key);
+}
+
 /*
  * A QP that was there before the census: the tool knows its numbers, the wire its peer.
- * The row that it left is moved to where packets find it.
+ * The row that it left is moved to where packets find it. Return: 0: it left none.
  */
 __noinline int egress_learn(const struct rp_packet *p, u32 ifindex)
 {
-	struct rp_wire_qp hint, key = {};
+	struct rp_wire_qp key = {};
 	struct rp_qp_rx rx = {};
 	struct rp_qp_tx *known;
-	struct rp_qp_key id;
 	struct rp_qp *qp;
+	u32 source_port;
 
-	if (!p)
+	if (!p || p->kind == RP_KIND_DATAGRAM)
 		return 0;
-	hint = rp_wire_qp_learn(ifindex, p->qpn, p->source_port);
-	key.address = p->destination;
-	key.qpn = p->qpn;
-	known = bpf_map_lookup_elem(&qp_tx, &hint);
+	known = egress_hint(p, ifindex);
 	if (!known)
 		return 0;
-	id = known->qp;
-	rx.qp = id;
+	key.address = p->destination;
+	key.qpn = p->qpn;
+	rx.qp = known->qp;
 	rx.remote_qpn = p->qpn;
 	rx.job = known->job;
 	rx.job_peer = known->job_peer;
-	bpf_map_update_elem(&qp_tx, &key, known, BPF_NOEXIST);
-	bpf_map_delete_elem(&qp_tx, &hint);
-	qp = bpf_map_lookup_elem(&qps, &id);
-	if (qp)
+	if (bpf_map_update_elem(&qp_tx, &key, known, BPF_NOEXIST))
+		return 1;
+	source_port = p->source_port;
+	qp = bpf_map_lookup_elem(&qps, &rx.qp);
+	if (qp) {
+		source_port = qp->udp_source_port;
 		qp->remote = p->destination;
-	key.qpn = id.qpn;
+		qp->udp_source_port = p->source_port;
+	}
+	key.qpn = rx.qp.qpn;
 	bpf_map_update_elem(&qp_rx, &key, &rx, BPF_NOEXIST);
+	egress_forget_hints(&rx.qp, p->qpn, ifindex, source_port);
 	return 1;
+}
+
+/* One that was learned, and whose cgroup the tool has read. Of two CPUs one has it join. */
+__noinline int egress_join(struct rp_qp_tx *tx)
+{
+	struct rp_wire_qp key = {};
+	struct rp_qp_key id;
+	struct rp_qp_rx *rx;
+	struct rp_qp *qp;
+
+	if (!tx)
+		return 0;
+	id = tx->qp;
+	qp = bpf_map_lookup_elem(&qps, &id);
+	if (!qp || !qp->cgroup_id || __sync_val_compare_and_swap(&qp->job, RP_JOBS_MAX,
+								 RP_JOBS_MAX + 1) != RP_JOBS_MAX)
+		return 0;
+	key.address = qp->remote;
+	key.qpn = id.qpn;
+	qp->job = rp_job_join(qp->cgroup_id);
+	qp->job_peer = rp_job_host(qp->job, &key.address);
+	tx->job = qp->job;
+	tx->job_peer = qp->job_peer;
+	rx = bpf_map_lookup_elem(&qp_rx, &key);
+	if (rx) {
+		rx->job = qp->job;
+		rx->job_peer = qp->job_peer;
+	}
+	return 0;
 }
 
 /* A datagram's QP is told by its source QPN, in the DETH: its destination is anybody's. */
@@ -130,25 +192,32 @@ static __always_inline void egress_key(const struct rp_packet *p, u32 ifindex,
 	}
 }
 
-/* Once for each QP and policy. */
-__noinline int egress_resolve(const struct rp_wire_qp *key)
+/* Once for each QP and policy. Return: its rules. */
+__noinline u64 egress_resolve(const struct rp_policy *policy, struct rp_qp_tx *tx)
 {
-	const struct rp_policy *policy = rp_policy_now();
-	struct rp_wire_qp copy;		/* a key must be on the stack before 6.2 */
-	struct rp_qp_tx *tx;
+	struct rp_qp_key key;
 	struct rp_qp *qp;
+	u64 rules;
 
-	if (!policy || !key)
+	if (!policy || !tx)
 		return 0;
-	copy = *key;
-	tx = bpf_map_lookup_elem(&qp_tx, &copy);
-	if (!tx)
-		return 0;
-	qp = bpf_map_lookup_elem(&qps, &tx->qp);
-	tx->rules = qp ? rp_resolve(policy, qp) : policy->rules_of_any_qp;
-	tx->generation = policy->generation;
+	key = tx->qp;
+	qp = bpf_map_lookup_elem(&qps, &key);
+	rules = qp ? rp_resolve(policy, qp) : policy->rules_of_any_qp;
+	WRITE_ONCE(tx->rules, rules);
+	WRITE_ONCE(tx->rules_check, rp_rules_check(rules, policy->generation));
 	rp_event(RP_EVENT_qp_resolved);
-	return 0;
+	return rules;
+}
+
+/* What another CPU writes for another policy is not used for this one. */
+static __always_inline u64 egress_qp_rules(const struct rp_policy *policy, struct rp_qp_tx *tx)
+{
+	u64 rules = READ_ONCE(tx->rules);
+
+	if (likely(READ_ONCE(tx->rules_check) == rp_rules_check(rules, policy->generation)))
+		return rules;
+	return egress_resolve(policy, tx);
 }
 
 /* the RETH says how long the message will be */
@@ -169,28 +238,21 @@ static __always_inline u64 egress_message_size(const struct rp_packet *p, struct
 }
 
 /* Return: the rules that messages of this size fulfil. */
-__noinline u64 egress_size_rules(u64 size)
+__noinline u64 egress_size_rules(const struct rp_policy *policy, u64 size)
 {
-	const struct rp_policy *policy = rp_policy_now();
-
 	return policy ? policy->rules_by_size[rp_size_class(policy, size)] : 0;
 }
 
 static __always_inline u32 egress_rule(const struct rp_packet *p, const struct rp_policy *policy,
-				       const struct rp_wire_qp *key, struct rp_qp_tx *tx, u32 data)
+				       struct rp_qp_tx *tx, u32 data)
 {
-	u64 rules = policy->rules_of_any_qp;
+	u64 rules = tx ? egress_qp_rules(policy, tx) : policy->rules_of_any_qp;
 	struct rp_job *job;
 	u32 index;
 
-	if (tx) {
-		if (unlikely(tx->generation != policy->generation))
-			egress_resolve(key);
-		rules = tx->rules;
-	}
 	rules &= policy->rules_by_group[rp_group_of(p) & 15] & policy->rules_by_dscp[p->tos >> 2];
 	if (rules && (policy->flags & RP_POLICY_SIZES))
-		rules &= egress_size_rules(egress_message_size(p, tx, data));
+		rules &= egress_size_rules(policy, egress_message_size(p, tx, data));
 	if (rules && (policy->flags & RP_POLICY_BY_PATTERN)) {
 		index = tx ? tx->job : RP_JOBS_MAX;
 		job = bpf_map_lookup_elem(&jobs, &index);
@@ -276,10 +338,8 @@ static __always_inline void egress_mark(struct __sk_buff *skb, const struct rp_p
 }
 
 /* The machine moves when a packet leaves, on one CPU at a time; others take the rate as it is. */
-__noinline int egress_dcqcn(struct rp_qp_tx *tx, u32 data, u64 now)
+__noinline int egress_dcqcn(const struct rp_policy *policy, struct rp_qp_tx *tx, u32 data, u64 now)
 {
-	const struct rp_policy *policy = rp_policy_now();
-
 	if (!tx || !policy)
 		return 0;
 	if (__sync_val_compare_and_swap(&tx->busy, 0, 1)) {
@@ -306,8 +366,8 @@ static __always_inline u64 egress_pace(struct __sk_buff *skb, const struct rp_po
 
 	if (!pacer || !total)
 		return 0;
-	if (tx && tx->ns_per_byte_q20)
-		egress_dcqcn(tx, data, bpf_ktime_get_ns());
+	if (tx && tx->ns_per_byte_q20 && class->flags & RP_CLASS_DCQCN)
+		egress_dcqcn(policy, tx, data, bpf_ktime_get_ns());
 	depart = rp_pace(policy, class, pacer, total, tx, data, &time);
 	if (depart <= time.tick_ns)
 		return 0;
@@ -319,7 +379,7 @@ static __always_inline bool egress_is_paced(const struct rp_policy *policy,
 					    const struct rp_class *class, const struct rp_qp_tx *tx)
 {
 	return policy->total_rate.ns_per_byte_q20 || class->class_rate.ns_per_byte_q20 ||
-	       class->qp_rate.ns_per_byte_q20 || (tx && tx->ns_per_byte_q20);
+	       (tx ? rp_pace_own(class, tx) : class->qp_rate.ns_per_byte_q20);
 }
 
 static __always_inline void egress_count(void *map, u32 index, u32 bytes, u64 waits, bool horizon,
@@ -358,8 +418,7 @@ __noinline int egress_classified(struct rp_qp_tx *tx, u32 index)
 }
 
 static __always_inline int egress_roce(struct __sk_buff *skb, const struct rp_packet *p,
-				       const struct rp_policy *policy,
-				       const struct rp_wire_qp *key, struct rp_qp_tx *tx)
+				       const struct rp_policy *policy, struct rp_qp_tx *tx)
 {
 	bool data = rp_is_data(p->kind), ecn = false, horizon = false;
 	u32 bytes = p->icrc + RP_ICRC_LEN - p->l3, rule, index;
@@ -368,7 +427,7 @@ static __always_inline int egress_roce(struct __sk_buff *skb, const struct rp_pa
 	u64 waits = 0;
 	u8 tos = p->tos;
 
-	rule = egress_rule(p, policy, key, tx, payload);
+	rule = egress_rule(p, policy, tx, payload);
 	index = policy->default_class;
 	if (rule < RP_RULES_MAX)
 		index = policy->rule_class[rule];
@@ -517,12 +576,14 @@ __noinline int egress_packet(struct __sk_buff *skb)
 	if (unlikely(verdict != RP_ROCE_FRAME))
 		return egress_refuse(policy, RP_EVENT_tx_malformed);
 	if (unlikely(!tx)) {
-		if (egress_learn(&p, skb->ifindex))
+		if (egress_learn(&p, skb->ifindex)) {
 			tx = bpf_map_lookup_elem(&qp_tx, &key);
-		else
+			egress_join(tx);
+		} else {
 			rp_event(RP_EVENT_tx_unknown_qp);
+		}
 	}
-	return egress_roce(skb, &p, policy, &key, tx);
+	return egress_roce(skb, &p, policy, tx);
 }
 
 SEC("tc")

@@ -92,9 +92,8 @@ static long ingress_lock_step(u32 i, void *state)
 }
 
 /* Return: enum rp_event. */
-__noinline int ingress_cnp_for(struct rp_qp_tx *tx, u64 now)
+__noinline int ingress_cnp_for(const struct rp_policy *policy, struct rp_qp_tx *tx, u64 now)
 {
-	const struct rp_policy *policy = rp_policy_now();
 	struct ingress_lock lock = { .tx = tx };
 	u32 event = RP_EVENT_cnp_received, class;
 
@@ -116,7 +115,7 @@ __noinline int ingress_cnp_for(struct rp_qp_tx *tx, u64 now)
 }
 
 /* It names the QP here; what slows down is found by the QP there. */
-static __always_inline int ingress_cnp(const struct rp_packet *p)
+static __always_inline int ingress_cnp(const struct rp_packet *p, const struct rp_policy *policy)
 {
 	struct rp_wire_qp key = { .address = p->source, .qpn = p->qpn };
 	struct rp_qp_tx *tx = NULL;
@@ -127,7 +126,7 @@ static __always_inline int ingress_cnp(const struct rp_packet *p)
 		key.qpn = rx->remote_qpn;
 		tx = bpf_map_lookup_elem(&qp_tx, &key);
 	}
-	rp_event(tx ? ingress_cnp_for(tx, bpf_ktime_get_ns()) : RP_EVENT_cnp_unknown_qp);
+	rp_event(tx ? ingress_cnp_for(policy, tx, bpf_ktime_get_ns()) : RP_EVENT_cnp_unknown_qp);
 	return TC_ACT_SHOT;
 }
 
@@ -144,7 +143,7 @@ int ingress(struct __sk_buff *skb)
 	if (rp_parse_skb(skb, &p) != RP_ROCE_FRAME)
 		return TC_ACT_UNSPEC;
 	if (p.kind == RP_KIND_CNP)
-		return policy->flags & RP_POLICY_NOTIFY ? ingress_cnp(&p) : TC_ACT_UNSPEC;
+		return policy->flags & RP_POLICY_NOTIFY ? ingress_cnp(&p, policy) : TC_ACT_UNSPEC;
 	if (!rp_is_data(p.kind))
 		return TC_ACT_UNSPEC;
 	key.qpn = p.qpn;

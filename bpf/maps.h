@@ -76,6 +76,7 @@ struct {
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, RP_JOBS_MAX);
+	__uint(map_flags, BPF_F_MMAPABLE);	/* the tool takes QPs out of jobs that programs use */
 	__type(key, u32);
 	__type(value, struct rp_job);
 } jobs __weak SEC(".maps");
@@ -130,6 +131,13 @@ struct {
 	__type(key, u32);
 	__type(value, struct rp_port_state);
 } ports __weak SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, u32);
+	__type(value, struct rp_layout);
+} layout __weak SEC(".maps");
 
 static __always_inline const struct rp_policy *rp_policy_now(void)
 {

@@ -190,6 +190,14 @@ rp_inline u64 rp_pace_shared(struct rp_pacer *pacer, struct rp_turn *turn,
 				   rate->burst_ns, most);
 }
 
+/* Nanoseconds a byte of a QP's own; what CNPs made of it counts where the class says so. */
+rp_inline u64 rp_pace_own(const struct rp_class *class, const struct rp_qp_tx *tx)
+{
+	u64 cut = class->flags & RP_CLASS_DCQCN ? READ_ONCE(tx->ns_per_byte_q20) : 0;
+
+	return max(class->qp_rate.ns_per_byte_q20, cut);
+}
+
 /**
  * rp_pace() - when a packet may leave
  * @policy: the policy
@@ -216,7 +224,7 @@ rp_inline u64 rp_pace(const struct rp_policy *policy, const struct rp_class *cla
 	depart = max(depart, start);
 	if (!tx)
 		return depart;
-	per_byte = max(class->qp_rate.ns_per_byte_q20, READ_ONCE(tx->ns_per_byte_q20));
+	per_byte = rp_pace_own(class, tx);
 	if (per_byte) {
 		start = rp_pace_turn(&tx->next_ns, time, rp_pace_cost(per_byte, bytes, tx->next_ns),
 				     class->qp_rate.burst_ns, most);

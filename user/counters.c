@@ -135,17 +135,21 @@ int rp_policy_classes(struct rp_cli *cli)
 
 /**
  * rp_policy_is_in_force() - whether there is a policy
+ *
+ * One that may not be read, or not by this version, is one.
  */
 bool rp_policy_is_in_force(void)
 {
 	struct rp_error error;
 	struct rp_maps maps;
 
+	int err;
+
 	libbpf_set_print(NULL);
-	if (rp_maps_open(&maps, &error))
-		return false;
-	rp_maps_close(&maps);
-	return true;
+	err = rp_maps_open(&maps, &error);
+	if (!err)
+		rp_maps_close(&maps);
+	return err != -ENOENT;
 }
 
 static void print_rule(struct rp_rows *rows, const struct rp_maps *maps,
@@ -214,6 +218,8 @@ static const char *verdict(const struct rp_policy *policy, unsigned int event)
 		break;
 	case RP_EVENT_cnp_unknown_qp:
 	case RP_EVENT_cnp_too_soon:
+	case RP_EVENT_cnp_ignored:
+	case RP_EVENT_cnp_lock_missed:
 		break;
 	default:
 		action = policy->malformed;

@@ -8,6 +8,7 @@
 #include <bpf/libbpf.h>
 
 #include "commands.h"
+#include "limit.h"
 #include "owner.h"
 #include "policy/state.h"
 #include "rows.h"
@@ -22,13 +23,6 @@ static const char *const types[] = {
 static const char *const states[] = {
 	[RP_QP_RESET] = "RESET", [RP_QP_INIT] = "INIT", [RP_QP_RTR] = "RTR", [RP_QP_RTS] = "RTS",
 	[RP_QP_SQD] = "SQD", [RP_QP_SQE] = "SQE", [RP_QP_ERR] = "ERR",
-};
-
-static const char *const reasons[] = {
-	[RP_DCQCN_UNLIMITED] = "unlimited", [RP_DCQCN_CUT] = "cut by a CNP",
-	[RP_DCQCN_FAST_RECOVERY] = "fast recovery",
-	[RP_DCQCN_ADDITIVE_INCREASE] = "additive increase",
-	[RP_DCQCN_HYPER_INCREASE] = "hyper increase",
 };
 
 #define NAME_OF(names, i) ((size_t)(i) < ARRAY_SIZE(names) && (names)[i] ? (names)[i] : "other")
@@ -108,28 +102,31 @@ static void print_owner(struct rp_rows *rows, const struct rp_qp *qp)
 	rp_row_text(rows, known(owner.job));
 }
 
+static struct rp_limit find_limit(const struct census *c, const struct rp_qp_tx *tx)
+{
+	struct rp_pacer pacer = { 0 }, total = { 0 };
+	u32 all = RP_CLASSES_MAX;
+
+	bpf_map_lookup_elem(c->maps.fd[RP_MAP_PACERS], &all, &total);
+	if (tx->class < RP_CLASSES_MAX)
+		bpf_map_lookup_elem(c->maps.fd[RP_MAP_PACERS], &tx->class, &pacer);
+	return rp_limit_of(c->policy, tx, &pacer, &total, c->now_ns);
+}
+
 static void print_rate(struct rp_rows *rows, const struct census *c, const struct rp_qp_tx *tx)
 {
 	const struct rp_class *class = NULL;
-	u64 rate = 0;
-	const char *why = "unlimited";
+	struct rp_limit limit = { 0, "unlimited" };
 	char text[RP_TEXT_LEN];
 
 	if (tx && c->policy && tx->class < c->policy->class_count)
 		class = &c->policy->class[tx->class];
-	if (class && class->qp_rate.rate_bytes_per_s) {
-		rate = class->qp_rate.rate_bytes_per_s;
-		why = "qp-rate";
-	}
-	if (class && class->flags & RP_CLASS_DCQCN && tx->dcqcn.why != RP_DCQCN_UNLIMITED &&
-	    (!rate || tx->dcqcn.rate_bytes_per_s < rate)) {
-		rate = tx->dcqcn.rate_bytes_per_s;
-		why = NAME_OF(reasons, tx->dcqcn.why);
-	}
+	if (tx && c->policy)
+		limit = find_limit(c, tx);
 	rp_row_text(rows, class && tx->packets ? class->name : NULL);
-	rp_unit_print(RP_UNIT_RATE, rate, text);
-	rp_row_number(rows, rate, rate ? text : "-");
-	rp_row_text(rows, why);
+	rp_unit_print(RP_UNIT_RATE, limit.rate_bytes_per_s, text);
+	rp_row_number(rows, limit.rate_bytes_per_s, limit.rate_bytes_per_s ? text : "-");
+	rp_row_text(rows, limit.why);
 	rp_row_number(rows, tx ? tx->dcqcn.cnps : 0, NULL);
 	rp_row_number(rows, tx ? tx->packets : 0, NULL);
 	rp_row_number(rows, tx ? tx->bytes : 0, NULL);

@@ -13,6 +13,7 @@
  *   pacers        by class, the last one is for all: struct rp_pacer
  *   class_counters, rule_counters      per CPU, by number: struct rp_counter
  *   events        per CPU, 1: struct rp_events
+ *   layout        1: struct rp_layout, of which version all of them are
  *
  * A new policy is a new inner map, peers of its generation are entered before; then
  * one update of policy[0] switches. A packet looks policy[0] up once.
@@ -22,8 +23,11 @@
 
 #include "types.h"
 
-/* of the layout of all maps: pins of another one are not ours to use */
-#define RP_POLICY_VERSION	2
+/*
+ * Of the layout of all maps: pins of another one are not ours to use. Only layout, documents
+ * and ports are read across versions; their own layout stays.
+ */
+#define RP_POLICY_VERSION	3
 
 #define RP_CLASSES_MAX		64
 #define RP_RULES_MAX		64	/* one bit each in a mask of rules */
@@ -474,7 +478,8 @@ static inline u16 rp_udp_source_port(u32 flow_label, u32 qpn, u32 remote_qpn)
  * rp_wire_qp_learn() - where the tool puts into qp_tx a QP whose peer it does not know
  * @ifindex: the netdevice that the QP sends by
  * @remote_qpn: destination QPN
- * @source_port: UDP
+ * @source_port: UDP, as it is without a flow label; 0: any, for the only QP with that destination
+ *	QPN: the RDMA connection manager sets a label, which RDMA netlink does not tell
  *
  * The first packet of the QP moves it to the place for its peer. No address begins so.
  */
@@ -543,7 +548,8 @@ struct rp_turn {
 /**
  * struct rp_qp_tx - what a packet that leaves finds of its QP
  * @rules: bit n: the QP fulfils what rule n says about QPs
- * @generation: of the policy that @rules is of; another one: resolve again
+ * @rules_check: rp_rules_check() of @rules and the policy that they are of; another one, or a
+ *	half of what two CPUs write: resolve again
  * @qp: in qps
  * @class: of its last packet with data, RP_CLASSES_MAX: none yet
  * @job: as in struct rp_qp
@@ -563,7 +569,7 @@ struct rp_turn {
  */
 struct rp_qp_tx {
 	u64 rules;
-	u64 generation;
+	u64 rules_check;
 	struct rp_qp_key qp;
 	u32 class;
 	u32 job;
@@ -581,6 +587,20 @@ struct rp_qp_tx {
 	u64 bytes;
 	struct rp_dcqcn dcqcn;
 };
+
+/**
+ * rp_rules_check() - of which policy rules are
+ * @rules: of struct rp_qp_tx
+ * @generation: of the policy, not 0
+ *
+ * Two CPUs may write both words for two policies at once, or one reads while another writes:
+ * what does not belong together is no policy's. (The multiplier is odd and its bits look random:
+ * no two masks differ by as much.)
+ */
+static inline u64 rp_rules_check(u64 rules, u64 generation)
+{
+	return rules ^ generation * 0x9e3779b97f4a7c15ull;
+}
 
 /**
  * struct rp_qp_rx - what a packet that arrives finds of its QP
@@ -807,6 +827,16 @@ struct rp_events {
 };
 
 /* What only the tool reads and writes. */
+
+/**
+ * struct rp_layout - what the pins are
+ * @version: RP_POLICY_VERSION of who made them
+ * @netns: inode of the network namespace whose netdevices they are about
+ */
+struct rp_layout {
+	u32 version;
+	u32 netns;
+};
 
 #define RP_DOCUMENT_MAX (256 * 1024 - 16)
 

@@ -5,6 +5,7 @@
 
 #include <bpf/bpf.h>
 #include <linux/pkt_cls.h>
+#include <pthread.h>
 
 #include "icrc.h"
 #include "packet.h"
@@ -311,6 +312,120 @@ static void rules_about_packets(void **state)
 	check_class(1);
 }
 
+/* what another CPU writes for another policy, or half of it, is not this one's */
+static void rules_of_another_policy(void **state)
+{
+	struct rp_wire_qp key = { .address = address4(PEER), .qpn = 0x380 };
+	int fd = bpf_map__fd(skel->maps.qp_tx);
+	struct rp_qp_tx tx;
+	struct rp_rule *r;
+	u32 i;
+
+	policy_new(&policy);
+	policy.mark_mask = 0xff;
+	policy_class(&policy, "wrong");
+	r = policy_rule(&policy, "wrong");
+	r->match = RP_MATCH_COMM;
+	strcpy(r->comm, "other");
+	policy_class(&policy, "right");
+	r = policy_rule(&policy, "right");
+	r->match = RP_MATCH_COMM;
+	strcpy(r->comm, "nccl");
+	generation();
+	qp_connect(skel, 28, key.address, key.qpn, &facts);
+	make(0x04, key.qpn, 64, 0, false);
+	check_class(2);
+	for (i = 0; i < 4; i++) {
+		assert_int_equal(bpf_map_lookup_elem(fd, &key, &tx), 0);
+		assert_int_equal(tx.rules, 2);
+		assert_int_equal(tx.rules_check, rp_rules_check(2, policy.generation));
+		if (i & 1)
+			tx.rules = 1;
+		if (i & 2)
+			tx.rules_check = rp_rules_check(1, policy.generation + 1);
+		assert_int_equal(bpf_map_update_elem(fd, &key, &tx, 0), 0);
+		check_class(2);
+	}
+}
+
+#define SWITCHES 100
+
+/* two policies, one after the other, and packets on all other CPUs meanwhile */
+static struct switching {
+	bool over;
+	u32 packets;
+	u32 of[2];
+	u32 wrong;
+} switching;
+
+/*
+ * In the one policy small messages are class 1 and large ones 2, in the other 4 and 3, with
+ * rules in the other order: half of each is a class of the other size.
+ */
+static void switching_policy(u32 n)
+{
+	u32 i, small;
+
+	policy_new(&policy);
+	policy.mark_mask = 0xff;
+	for (i = 0; i < 4; i++) {
+		struct rp_rule *r;
+
+		policy_class(&policy, "class")->flags = RP_CLASS_DSCP;
+		policy.class[i + 1].dscp = i + 1;
+		if (i / 2 != n)
+			continue;
+		small = i == 0 || i == 3;
+		r = policy_rule(&policy, "rule");
+		r->match = RP_MATCH_SIZE | RP_MATCH_COMM;
+		strcpy(r->comm, "nccl");
+		r->size_min_bytes = small ? 0 : 4096;
+		r->size_max_bytes = small ? 4095 : ~0ull;
+	}
+	generation();
+}
+
+static void *send_meanwhile(void *unused)
+{
+	static __thread struct run mine;
+	u32 mark;
+
+	while (!READ_ONCE(switching.over)) {
+		memset(&mine.skb, 0, sizeof(mine.skb));
+		if (run_tc(skel->progs.egress, frame, len, &mine))
+			continue;
+		mark = mine.skb.mark;
+		__sync_fetch_and_add(&switching.packets, 1);
+		if ((mark == 1 || mark == 4) && tos_of(l3(mine.out)) >> 2 == mark)
+			__sync_fetch_and_add(&switching.of[mark == 4], 1);
+		else
+			__sync_fetch_and_add(&switching.wrong, 1);
+	}
+	return NULL;
+}
+
+static void old_or_new_never_half(void **state)
+{
+	pthread_t senders[2];
+	u32 i;
+
+	memset(&switching, 0, sizeof(switching));
+	qp_connect(skel, 29, address4(PEER), 0x390, &facts);
+	make(0x04, 0x390, 64, 0, false);
+	switching_policy(0);
+	for (i = 0; i < ARRAY_SIZE(senders); i++)
+		assert_int_equal(pthread_create(&senders[i], NULL, send_meanwhile, NULL), 0);
+	for (i = 0; i < SWITCHES; i++)
+		switching_policy(i & 1);
+	WRITE_ONCE(switching.over, true);
+	for (i = 0; i < ARRAY_SIZE(senders); i++)
+		pthread_join(senders[i], NULL);
+	print_message("# %u packets during %u switches: %u by one policy, %u by the other\n",
+		      switching.packets, SWITCHES, switching.of[0], switching.of[1]);
+	assert_true(switching.of[0] && switching.of[1]);
+	assert_int_equal(switching.wrong, 0);
+}
+
 /* ECT(0) only of Not-ECT, only where the class says so; CE stays; each kind its DSCP */
 static void marks(void **state)
 {
@@ -353,6 +468,86 @@ static void marks(void **state)
 	make(0x04, 0x400, 64, 10 << 2, false);
 	out();
 	assert_memory_equal(run.out, frame, len);
+}
+
+/* UC and UD as RC; of UD the QP is told by where it comes from */
+static void marks_of_other_transports(void **state)
+{
+	struct rp_wire_qp key = { .qpn = 0x45, .ifindex = 1 /* lo, as test runs have it */ };
+	struct rp_qp_key id = { .device_index = 1, .qpn = 0x45 };
+	struct rp_qp_tx tx = { .qp = id, .job = RP_JOBS_MAX, .job_peer = RP_JOB_PEERS_MAX };
+	struct rp_qp qp = facts;
+	struct rp_class *c;
+	struct rp_rule *r;
+	u32 ipv6;
+
+	policy_new(&policy);
+	policy.mark_mask = 0xff;
+	c = policy_class(&policy, "uc");
+	c->flags = RP_CLASS_DSCP | RP_CLASS_ECN;
+	c->dscp = 11;
+	r = policy_rule(&policy, "uc");
+	r->match = RP_MATCH_QP_TYPE;
+	r->qp_types = 1 << RP_QP_UC;
+	c = policy_class(&policy, "ud");
+	c->flags = RP_CLASS_DSCP | RP_CLASS_ECN;
+	c->dscp = 12;
+	c->management_dscp = 13;
+	r = policy_rule(&policy, "ud");
+	r->match = RP_MATCH_QP_TYPE;
+	r->qp_types = 1 << RP_QP_UD;
+	generation();
+	qp.type = RP_QP_UC;
+	qp_connect(skel, 0x46, address4(PEER), 0x446, &qp);
+	qp_connect(skel, 0x46, peer6(), 0x446, &qp);
+	qp.type = RP_QP_UD;
+	assert_int_equal(bpf_map_update_elem(bpf_map__fd(skel->maps.qps), &id, &qp, 0), 0);
+	assert_int_equal(bpf_map_update_elem(bpf_map__fd(skel->maps.qp_tx), &key, &tx, 0), 0);
+	for (ipv6 = 0; ipv6 < 2; ipv6++) {
+		make(0x24, 0x446, 64, 0, ipv6);			/* UC SEND ONLY */
+		check_class(1);
+		assert_int_equal(tos_of(l3(run.out)), 11 << 2 | ECT0);
+		make(0x2a, 0x446, 80, 1, ipv6);			/* UC WRITE ONLY */
+		check_class(1);
+		assert_int_equal(tos_of(l3(run.out)), 11 << 2 | 1);
+		make(0x64, 0x999, 64, 0, ipv6);			/* to whom does not matter */
+		put_unaligned_be32(0x45, l3(frame) + (ipv6 ? 40 : 20) + 8 + 12 + 4);
+		check_class(2);
+		assert_int_equal(tos_of(l3(run.out)), 12 << 2 | ECT0);
+		put_unaligned_be32(0x47, l3(frame) + (ipv6 ? 40 : 20) + 8 + 12 + 4);
+		check_class(0);					/* another sender */
+	}
+}
+
+/* what people see of a QP: the class of its last packet with data */
+static void class_of_a_qp(void **state)
+{
+	struct rp_qp_key id = { .device_index = 1, .qpn = 0x48 };
+	struct rp_rule *r;
+	struct rp_qp qp = facts;
+	u32 i;
+
+	policy_new(&policy);
+	policy_class(&policy, "writes");
+	r = policy_rule(&policy, "writes");
+	r->match = RP_MATCH_GROUP;
+	r->groups = 1 << RP_GROUP_WRITE;
+	policy_class(&policy, "acks");
+	r = policy_rule(&policy, "acks");
+	r->match = RP_MATCH_GROUP;
+	r->groups = 1 << RP_GROUP_ACK;
+	generation();
+	qp.class = RP_CLASSES_MAX;
+	qp_connect(skel, id.qpn, address4(PEER), 0x480, &qp);
+	for (i = 0; i < 4; i++) {
+		static const u8 opcodes[] = { 0x11, 0x0a, 0x11, 0x04 };
+		static const u32 classes[] = { RP_CLASSES_MAX, 1, 1, 0 };
+
+		make(opcodes[i], 0x480, opcodes[i] == 0x11 ? 4 : 64, 0, false);
+		out();
+		assert_int_equal(bpf_map_lookup_elem(bpf_map__fd(skel->maps.qps), &id, &qp), 0);
+		assert_int_equal(qp.class, classes[i]);
+	}
 }
 
 /* the tag's priority, in place */
@@ -419,6 +614,134 @@ static void departures(void **state)
 	after = counter_sum(skel->maps.class_counters, 1);
 	assert_true(after.horizon_packets - before.horizon_packets > 30);
 	assert_true(event_count(skel, RP_EVENT_tx_horizon) > 30);
+}
+
+/* parameters of another policy hold from the next packet on, for QPs that are slowed down already */
+static void dcqcn_while_running(void **state)
+{
+	struct rp_wire_qp key = { .address = address4(PEER), .qpn = 0x580 };
+	int fd = bpf_map__fd(skel->maps.qp_tx);
+	const u64 cut = 1000000;
+	struct timespec ts;
+	struct rp_class *c;
+	struct rp_qp_tx tx;
+	u64 now;
+
+	policy_new(&policy);
+	c = policy_class(&policy, "c");
+	policy_rule(&policy, "all");
+	c->flags = RP_CLASS_DCQCN;
+	policy.dcqcn.rpg_time_reset_us = 100000000;
+	policy.dcqcn.rpg_byte_reset_bytes = 0;
+	generation();
+	qp_connect(skel, 0x58, key.address, key.qpn, &facts);
+	assert_int_equal(bpf_map_lookup_elem(fd, &key, &tx), 0);
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	now = ts.tv_sec * RP_NSEC_PER_SEC + ts.tv_nsec;
+	tx.dcqcn = (struct rp_dcqcn){
+		.why = RP_DCQCN_CUT, .rate_bytes_per_s = cut, .target_bytes_per_s = 2 * cut,
+		.alpha_at_ns = now, .time_at_ns = now, .cut_at_ns = now, .cnp_at_ns = now, .cnps = 1,
+	};
+	tx.ns_per_byte_q20 = (RP_NSEC_PER_SEC << 20) / cut;
+	assert_int_equal(bpf_map_update_elem(fd, &key, &tx, 0), 0);
+	make(0x04, key.qpn, 1000, 0, false);
+	out();
+	out();
+	assert_true(run.skb.tstamp);			/* the second one waits */
+	assert_int_equal(bpf_map_lookup_elem(fd, &key, &tx), 0);
+	assert_int_equal(tx.dcqcn.rate_bytes_per_s, cut);
+	policy.dcqcn.rpg_time_reset_us = 1;
+	policy.dcqcn.rpg_max_rate_bytes_per_s = 4 * cut;
+	policy.dcqcn.rpg_ai_rate_bytes_per_s = cut / 10;
+	policy.dcqcn.rpg_hai_rate_bytes_per_s = cut / 10;
+	generation();
+	out();
+	assert_int_equal(bpf_map_lookup_elem(fd, &key, &tx), 0);
+	assert_in_range(tx.dcqcn.rate_bytes_per_s, cut + cut / 2, 4 * cut);
+	/* a class without DCQCN is not slowed down by what was */
+	tx.dcqcn.why = RP_DCQCN_CUT;
+	tx.ns_per_byte_q20 = (RP_NSEC_PER_SEC << 20) / cut;
+	assert_int_equal(bpf_map_update_elem(fd, &key, &tx, 0), 0);
+	c->flags = 0;
+	generation();
+	out();
+	assert_int_equal(run.skb.tstamp, 0);
+}
+
+/* rules by pattern: what a job does is seen by both programs, and makes the class of what it does next */
+#define WINDOW_NS 2000000ull
+#define RING_MESSAGES 300
+
+static struct rp_job job_now(u32 index)
+{
+	struct rp_job job;
+
+	assert_int_equal(bpf_map_lookup_elem(bpf_map__fd(skel->maps.jobs), &index, &job), 0);
+	return job;
+}
+
+static void pattern_policy(bool watch)
+{
+	struct rp_rule *r;
+
+	policy_new(&policy);
+	policy.mark_mask = 0xff;
+	policy.flags = watch ? RP_POLICY_PATTERNS : 0;
+	policy.pattern_window_ns = WINDOW_NS;
+	if (watch) {
+		policy_class(&policy, "ring");
+		r = policy_rule(&policy, "ring");
+		r->match = RP_MATCH_PATTERN;
+		r->patterns = 1 << RP_PATTERN_RING;
+	}
+	generation();
+}
+
+static void ring_round(void)
+{
+	make(0x04, 0x590, 1024, 0, false);
+	out();
+	make(0x04, 0x5a, 1024, 0, false);
+	memset(&run, 0, sizeof(run));
+	assert_int_equal(run_tc(skel->progs.ingress, frame, len, &run), 0);
+}
+
+static void patterns_of_jobs(void **state)
+{
+	struct rp_job job = { .cgroup_id = 99, .qps = 2, .peer_count = 2 };
+	struct rp_qp qp = facts;
+	u32 index = 5, i;
+
+	job.peer[0].address = address4(PEER);
+	job.peer[1].address = address4(US);
+	assert_int_equal(bpf_map_update_elem(bpf_map__fd(skel->maps.jobs), &index, &job, 0), 0);
+	qp.job = index;
+	qp.job_peer = 0;
+	qp_connect(skel, 0x59, address4(PEER), 0x590, &qp);
+	qp.job_peer = 1;
+	qp_connect(skel, 0x5a, address4(US), 0x5a0, &qp);
+	pattern_policy(false);
+	for (i = 0; i < 20; i++)
+		ring_round();
+	assert_int_equal(job_now(index).tx_messages, 0);
+	pattern_policy(true);
+	make(0x04, 0x590, 1024, 0, false);
+	check_class(0);					/* nothing is known yet */
+	for (i = 0; i < RING_MESSAGES || job_now(index).windows < 4; i++)
+		ring_round();
+	job = job_now(index);
+	assert_int_equal(job.pattern, RP_PATTERN_RING);
+	assert_int_equal(job.tx_messages, i + 1);
+	assert_int_equal(job.rx_messages, i);
+	assert_int_equal(job.peer[0].tx_bytes, 1024 * (i + 1));
+	assert_int_equal(job.peer[1].rx_bytes, 1024 * i);
+	assert_int_equal(job.last.tx_peers, 1);
+	assert_int_equal(job.last.rx_peers, 1);
+	make(0x04, 0x590, 1024, 0, false);
+	check_class(1);
+	qp_connect(skel, 0x5b, address4(PEER), 0x5b0, &facts);
+	make(0x04, 0x5b0, 1024, 0, false);
+	check_class(0);					/* of no job */
 }
 
 static void peer_add(u32 address, u32 bits, enum rp_action action)
@@ -498,6 +821,21 @@ static void admission(void **state)
 	}
 }
 
+static void map_put(struct bpf_map *map, const void *key, const void *value)
+{
+	assert_int_equal(bpf_map_update_elem(bpf_map__fd(map), key, value, 0), 0);
+}
+
+static bool map_has(struct bpf_map *map, const void *key, void *value)
+{
+	return !bpf_map_lookup_elem(bpf_map__fd(map), key, value);
+}
+
+static void map_get(struct bpf_map *map, const void *key, void *value)
+{
+	assert_true(map_has(map, key, value));
+}
+
 /* a QP that was there before the census: its first packet tells its peer */
 static void learning(void **state)
 {
@@ -505,9 +843,14 @@ static void learning(void **state)
 	struct rp_wire_qp key = { .address = address4(PEER), .qpn = 0x900 };
 	struct rp_qp_key id = { .device_index = 1, .qpn = 30 };
 	struct rp_qp_tx tx = { .qp = id, .job = RP_JOBS_MAX, .job_peer = RP_JOB_PEERS_MAX };
-	struct rp_qp qp = facts;
-	struct rp_qp_rx rx;
+	struct rp_wire_qp loose = rp_wire_qp_learn(1, 0x900, 0), anybody = { .qpn = 30 };
+	struct rp_qp qp = facts, learned;
+	struct rp_wire_qp here = { .qpn = 30 };
+	const struct rp_qp_tx fresh = tx;
+	struct rp_qp_rx rx = { .qp = id };
+	u32 by_number;
 	struct rp_rule *r;
+	struct rp_job job;
 
 	policy_new(&policy);
 	policy.mark_mask = 0xff;
@@ -516,21 +859,44 @@ static void learning(void **state)
 	r->match = RP_MATCH_COMM;
 	strcpy(r->comm, "nccl");
 	generation();
-	assert_int_equal(bpf_map_update_elem(bpf_map__fd(skel->maps.qps), &id, &qp, 0), 0);
-	assert_int_equal(bpf_map_update_elem(bpf_map__fd(skel->maps.qp_tx), &hint, &tx, 0), 0);
-	make(0x04, 0x900, 64, 0, false);
-	put_unaligned_be16(50001, l3(frame) + 20);	/* another QP's source port */
-	check_class(0);
-	put_unaligned_be16(50000, l3(frame) + 20);
-	check_class(1);
-	assert_int_equal(bpf_map_lookup_elem(bpf_map__fd(skel->maps.qp_tx), &key, &tx), 0);
-	assert_int_equal(tx.packets, 1);
-	assert_int_not_equal(bpf_map_lookup_elem(bpf_map__fd(skel->maps.qp_tx), &hint, &tx), 0);
-	key.qpn = 30;
-	assert_int_equal(bpf_map_lookup_elem(bpf_map__fd(skel->maps.qp_rx), &key, &rx), 0);
-	assert_int_equal(rx.remote_qpn, 0x900);
-	assert_int_equal(bpf_map_lookup_elem(bpf_map__fd(skel->maps.qps), &id, &qp), 0);
-	assert_memory_equal(&qp.remote, &key.address, sizeof(qp.remote));
+	qp.cgroup_id = 4711;
+	qp.udp_source_port = 50000;
+	/* by its source port, and where that is another one by its destination QPN, if one QP has it */
+	for (by_number = 0; by_number < 2; by_number++) {
+		map_put(skel->maps.qps, &id, &qp);
+		map_put(skel->maps.qp_tx, &hint, &tx);
+		map_put(skel->maps.qp_rx, &anybody, &rx);
+		make(0x04, 0x900, 64, 0, false);
+		put_unaligned_be16(50001, l3(frame) + 20);
+		check_class(0);				/* another QP's source port */
+		if (by_number)
+			map_put(skel->maps.qp_tx, &loose, &tx);
+		else
+			put_unaligned_be16(50000, l3(frame) + 20);
+		check_class(1);
+		check_class(1);
+		map_get(skel->maps.qp_tx, &key, &tx);
+		assert_int_equal(tx.packets, 2);
+		assert_true(tx.job < RP_JOBS_MAX);
+		assert_int_equal(tx.job_peer, 0);
+		assert_false(map_has(skel->maps.qp_tx, &hint, &tx));
+		assert_false(map_has(skel->maps.qp_tx, &loose, &tx));
+		/* from now on only its peer is heard */
+		assert_false(map_has(skel->maps.qp_rx, &anybody, &rx));
+		here.address = key.address;
+		map_get(skel->maps.qp_rx, &here, &rx);
+		assert_int_equal(rx.remote_qpn, 0x900);
+		map_get(skel->maps.qps, &id, &learned);
+		assert_memory_equal(&learned.remote, &key.address, sizeof(learned.remote));
+		assert_int_equal(learned.udp_source_port, by_number ? 50001 : 50000);
+		map_get(skel->maps.jobs, &learned.job, &job);
+		assert_int_equal(job.cgroup_id, 4711);
+		assert_int_equal(job.qps, by_number + 1);
+		assert_int_equal(job.peer_count, 1);
+		tx = fresh;
+		bpf_map_delete_elem(bpf_map__fd(skel->maps.qp_tx), &key);
+		bpf_map_delete_elem(bpf_map__fd(skel->maps.qp_rx), &here);
+	}
 }
 
 /* Test runs have a socket that is not UDP's: as a raw socket would. */
@@ -614,9 +980,15 @@ int main(void)
 		cmocka_unit_test(first_match_wins),
 		cmocka_unit_test(rules_about_qps),
 		cmocka_unit_test(rules_about_packets),
+		cmocka_unit_test(rules_of_another_policy),
+		cmocka_unit_test(old_or_new_never_half),
 		cmocka_unit_test(marks),
+		cmocka_unit_test(marks_of_other_transports),
+		cmocka_unit_test(class_of_a_qp),
 		cmocka_unit_test(vlan_priority),
 		cmocka_unit_test(departures),
+		cmocka_unit_test(dcqcn_while_running),
+		cmocka_unit_test(patterns_of_jobs),
 		cmocka_unit_test(admission),
 		cmocka_unit_test(learning),
 		cmocka_unit_test(refused_senders),

@@ -254,8 +254,22 @@ def test_install():
             true(os.path.isfile('%s/usr/%s' % (directory, path)), path)
 
 
+def test_unit():
+    """The systemd unit starts what was installed, wherever that is; by default, too."""
+    for prefix in ([], ['PREFIX=/usr'], ['PREFIX=/opt/rocepath']):
+        with tempfile.TemporaryDirectory() as directory:
+            subprocess.run(['make', '-s', '-C', ROOT + '/user', 'O=' + OUT, 'SAN=1', 'DESTDIR=' + directory, 'install']
+                           + prefix, check=True, stdout=subprocess.DEVNULL)
+            found = subprocess.run(['find', directory, '-name', 'rocepath.service'], capture_output=True, check=True, text=True)
+            with open(found.stdout.strip(), encoding='ascii') as file:
+                programs = re.findall(r'^Exec\w+=(\S+)', file.read(), re.M)
+            true(len(programs) == 2, programs)
+            for path in programs:
+                true(os.access(directory + path, os.X_OK), '%s: %s is not there' % (prefix, path))
+
+
 TESTS = [test_usage, test_man_page, test_usage_errors, test_no_module, test_secrets, test_version,
-         test_full_disk, test_completion, test_install]
+         test_full_disk, test_completion, test_install, test_unit]
 
 
 def main():

@@ -248,6 +248,10 @@ def test_shows():
     equal([(row['name'], row['class']) for row in json.loads(tool('-j', 'rule', 'show')[0])], [('mine', 'training')])
     reasons = {row['reason']: row['verdict'] for row in json.loads(tool('-j', 'drop', 'show')[0])}
     equal((reasons['rx_unknown_peer'], reasons['rx_unknown_qp']), ('drop', 'pass'))
+    tool('apply', '-', stdin=policy(1).replace('admit: {', 'admit: {malformed: pass, '))
+    reasons = {row['reason']: row['verdict'] for row in json.loads(tool('-j', 'drop', 'show')[0])}
+    equal({reasons[name] for name in reasons if name.startswith('cnp_')}, {'drop'})
+    equal((reasons['rx_malformed'], reasons['tx_malformed']), ('pass', 'pass'))
     for words in ('qp show', 'job show'):
         equal(json.loads(tool('-j', *words.split())[0]), [], words)
     rows = json.loads(tool('-j', 'status')[0])
@@ -267,6 +271,31 @@ def test_numbers():
     tool('apply', '-', stdin=text)
     after = {row['name']: row['id'] for row in json.loads(tool('-j', 'class', 'show')[0])}
     equal(after, {'training': before['training'], 'first': before['bulk']})
+    tool('clean')
+
+
+def count(what, number, packets):
+    """Have counted so many packets, on each CPU."""
+    value = packets.to_bytes(8, 'little') + bytes(40)
+    sh('bpftool map update pinned %s/%s key %d 0 0 0 value %s' % (PINS, what, number, ' '.join(map(str, value))))
+
+
+def counted(what):
+    """The packets of each class, or rule, by CPU."""
+    cpus = len(json.loads(sh('bpftool -j map lookup pinned %s/events key 0 0 0 0' % PINS))['values'])
+    return {row['name']: row['packets'] / cpus for row in json.loads(tool('-j', what, 'show')[0])}
+
+
+def test_counts():
+    """What is new begins at 0, also where it has the number of what is no more; what stays goes on counting."""
+    text = policy(1) + '  - {name: theirs, match: {uid: 1}, class: bulk}\n'
+    tool('apply', '-', stdin=text)
+    for number in range(2):
+        count('class_counters', number, 100 + number)
+        count('rule_counters', number, 200 + number)
+    equal((counted('class'), counted('rule')), ({'training': 100, 'bulk': 101}, {'mine': 200, 'theirs': 201}))
+    tool('apply', '-', stdin=text.replace('bulk', 'other').replace('name: mine', 'name: ours'))
+    equal((counted('class'), counted('rule')), ({'training': 100, 'other': 0}, {'ours': 0, 'theirs': 201}))
     tool('clean')
 
 
@@ -439,18 +468,48 @@ def test_failure():
     sh('ip link del v9')
 
 
-def test_other_version():
-    """Maps of another layout are replaced when a policy is applied, and not before."""
-    apply(1)
+def other_sizes():
+    """A map whose values have another size."""
     os.unlink(PINS + '/qps')
     sh('bpftool map create %s/qps type hash key 8 value 12 entries 4 name qps' % PINS)
-    _, err = tool('qp', 'show', rc=1)
-    true('another version' in err and 'apply it again' in err, err)
-    attached()
-    out, _ = apply(2)
-    true('- classes[training].rate: 11Mbit' in out, 'the policy before is not known: ' + out)
-    equal(in_force(), 2)
-    attached()
+
+
+def no_layout():
+    """Of before the version was written down."""
+    os.unlink(PINS + '/layout')
+
+
+def other_layout():
+    """All sizes are the same, and what the values hold is not."""
+    text = sh('bpftool map dump pinned %s/layout' % PINS)
+    true(re.search(r'"version": \d+', text), 'bpftool does not show the version: ' + text)
+    sh('bpftool map update pinned %s/layout key 0 0 0 0 value 255 0 0 0 0 0 0 0' % PINS)
+
+
+def larger_policy():
+    """The policy itself is longer than what this tool has room for."""
+    size = json.loads(sh('bpftool -j map show pinned %s/active' % PINS))['bytes_value'] + 65536
+    os.unlink(PINS + '/policy')
+    sh('bpftool map create %s/larger type array key 4 value %d entries 1 name larger' % (PINS, size))
+    sh('bpftool map create %s/policy type array_of_maps key 4 value 4 entries 1 name policy inner_map pinned %s/larger'
+       % (PINS, PINS))
+    sh('bpftool map update pinned %s/policy key 0 0 0 0 value pinned %s/larger' % (PINS, PINS))
+
+
+def test_other_version():
+    """Maps of another layout are replaced when a policy is applied, and not before."""
+    for make in (other_sizes, no_layout, other_layout, larger_policy):
+        apply(1)
+        make()
+        for words in (('qp', 'show'), ('show',), ('class', 'show')):
+            _, err = tool(*words, rc=1)
+            true('another version' in err and 'apply it again' in err and err.count('\n') == 1,
+                 '%s: %s' % (make.__name__, err))
+        attached()
+        out, _ = apply(2)
+        true('- classes[training].rate: 11Mbit' in out, '%s: the policy before is not known: %s' % (make.__name__, out))
+        equal(in_force(), 2)
+        attached()
     tool('clean')
     nothing()
     true('clsact' not in sh('tc qdisc show dev v0'), 'it was forgotten that clsact is ours')
@@ -540,6 +599,83 @@ def test_run():
     tool('clean')
 
 
+def test_unknown_qp():
+    """QPs are looked at, and counted, where the policy says what is done, whatever that is; else they are not."""
+    for line, looks, verdict in (('', False, 'pass'), ('unknown-qp: pass', True, 'pass'), ('unknown-qp: drop', True, 'drop')):
+        tool('apply', '-', stdin='version: 1\ninterfaces: [v0]\nadmit: {%s}\n' % line)
+        active = json.loads(sh('bpftool -j map dump pinned %s/active' % PINS))[0]['formatted']['value']
+        equal(bool(active['flags'] & 2), looks, line)
+        reasons = {row['reason']: row['verdict'] for row in json.loads(tool('-j', 'drop', 'show')[0])}
+        equal(reasons['rx_unknown_qp'], verdict, line)
+    tool('clean')
+
+
+def test_directory():
+    """The directory of pins is root's alone; that of somebody else, or what is none, is not used."""
+    os.mkdir(PINS)
+    os.chmod(PINS, 0o1777)
+    apply(1)
+    equal(os.stat(PINS).st_mode & 0o7777, 0o700)
+    tool('clean')
+    os.mkdir(PINS)
+    os.chown(PINS, 65534, 65534)
+    _, err = apply(1, rc=1)
+    true("not a directory of root's" in err and err.count('\n') == 1, err)
+    equal(os.listdir(PINS), [])
+    os.rmdir(PINS)
+    os.symlink('/sys/fs/bpf', PINS)
+    _, err = apply(1, rc=1)
+    true("not a directory of root's" in err, err)
+    os.unlink(PINS)
+    nothing()
+
+
+def test_other_namespace():
+    """From another network namespace, with the same BPF file system, nothing is attached, nor detached."""
+    apply(1)
+    before = tcx('v0'), filters('v0'), xdp('v0')
+    other = 'unshare -n sh -c "ip link add v0 type veth peer name w0; ip link set v0 up; %s %s"'
+    with open('two.yaml', 'w', encoding='utf-8') as file:
+        file.write(policy(2))
+    done = subprocess.run(['bash', '-c', other % (TOOL, 'apply two.yaml')], capture_output=True, check=False, text=True)
+    true(done.returncode == 1 and 'another network namespace' in done.stderr and done.stderr.count('\n') == 1, done.stderr)
+    equal((tcx('v0'), filters('v0'), xdp('v0')), before)
+    equal(in_force(), 1)
+    sh(other % (TOOL, 'clean'))
+    true(not os.path.exists(PINS), 'pins are left')
+    apply(1)
+    attached()
+    tool('clean')
+    nothing()
+
+
+def test_no_types():
+    """A kernel without BTF is told from other failures, in one line."""
+    if os.path.exists('/boot/vmlinux-' + os.uname().release):
+        print('# the kernel itself is in /boot: its types are found there')
+        return
+    sh('mount -t tmpfs none /sys/kernel/btf')
+    _, err = apply(1, rc=1)
+    sh('umount /sys/kernel/btf')
+    true('CONFIG_DEBUG_INFO_BTF' in err and err.count('\n') == 1, err)
+    nothing()
+
+
+def test_foreign_qdisc():
+    """A qdisc that somebody put where ours was stays."""
+    apply(1)
+    index = socket.if_nametoindex('v0')
+    key = ' '.join(map(str, index.to_bytes(4, 'little')))
+    value = b'v0'.ljust(16, b'\0') + b'noqueue'.ljust(16, b'\0') + (2).to_bytes(8, 'little')
+    for again in (apply, tool):
+        sh('bpftool map update pinned %s/ports key %s value %s' % (PINS, key, ' '.join(map(str, value))))
+        sh('tc qdisc replace dev v0 root handle 77: pfifo limit 77')
+        _, err = apply(2) if again is apply else tool('clean')
+        true('v0 has the qdisc pfifo' in err, err)
+        true('pfifo 77: root' in sh('tc qdisc show dev v0'), 'it has gone')
+    sh('tc qdisc del dev v0 root')
+
+
 def test_large_mtu():
     """Attaching works, or tc is used, at any MTU."""
     for mtu in (1500, 3498, 4200, 9000):
@@ -551,15 +687,25 @@ def test_large_mtu():
 
 
 def test_no_privilege():
-    """Without privilege it says so, in one line."""
+    """Without privilege it says so, in one line; also where that there is no policy could be meant."""
+    apply(1)
+    for words in (('diff', '-'), ('class', 'show'), ('show',), ('try', '-')):
+        done = subprocess.run(['setpriv', '--reuid', '65534', '--clear-groups', TOOL, *words], input=policy(2),
+                              capture_output=True, timeout=60, check=False, text=True)
+        true(done.returncode == 1 and 'run it as root' in done.stderr and not done.stdout, '%s: %s%s' % (
+            words, done.stdout, done.stderr))
+        equal(done.stderr.count('\n'), 1, words)
+    equal(in_force(), 1)
+    tool('clean')
+    true('no policy is in force' in tool('class', 'show', rc=1)[1], 'class show speaks of something else')
     done = subprocess.run(['setpriv', '--reuid', '65534', '--clear-groups', TOOL, 'apply', '-'], input=policy(1),
                           capture_output=True, timeout=60, check=False, text=True)
     true(done.returncode == 1 and 'run it as root' in done.stderr, done.stderr)
     equal(done.stderr.count('\n'), 1)
 
 
-TESTS = [test_apply, test_shows, test_numbers, test_foreign, test_reloads, test_together, test_killed, test_failure,
-         test_other_version, test_try, test_run, test_large_mtu, test_no_privilege]
+TESTS = [test_apply, test_shows, test_numbers, test_counts, test_foreign, test_reloads, test_together, test_killed, test_failure,
+         test_other_version, test_try, test_run, test_unknown_qp, test_directory, test_other_namespace, test_no_types, test_foreign_qdisc, test_large_mtu, test_no_privilege]
 LINKS = [test_foreign_links, test_full]
 FILTERS = [test_apply, test_foreign, test_clsact_of_ours, test_reloads, test_killed, test_failure, test_other_version]
 

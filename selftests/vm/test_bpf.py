@@ -83,6 +83,20 @@ def owners(m, census):
     ksft.eq((before['qp_tx'] - after['qp_tx'], before['qp_rx'] - after['qp_rx']), (1, 3))
 
 
+def deep(m, census):
+    """Of a cgroup that is deep down the path begins at the root, whatever is missing at its end."""
+    names = ['level%d' % i for i in range(20)]
+    path = '/tmp/cg/' + '/'.join(names)
+    m.run('mkdir -p /tmp/cg; mountpoint -q /tmp/cg || mount -t cgroup2 none /tmp/cg; mkdir -p ' + path)
+    m.put(b'#!/bin/bash\necho $$ >%s/cgroup.procs\nexec "$@"\n' % path.encode(), '/tmp/deep', 0o755)
+    job, _ = rcqp(m, 1, '', '/tmp/deep')
+    found = mine(census)[0]['cgroup']
+    ksft.say(found)
+    ksft.eq(found, '/' + '/'.join(names[:found.count('/')]))
+    ksft.ge(found.count('/'), 15)
+    job.stop()
+
+
 def thousand(m, census):
     """1,000 QPs come and go; numbers are used again; killed processes leave nothing."""
     errors, start = 0, census.look()
@@ -118,8 +132,8 @@ def removal(m, census):
     m.rxe('port0')
 
 
-SHORT = [instructions, owners, removal]
-FULL = [instructions, owners, thousand, removal]
+SHORT = [instructions, owners, deep, removal]
+FULL = [instructions, owners, deep, thousand, removal]
 
 
 def main():

@@ -154,6 +154,38 @@ def failure(m):
     m.run('ip link del l9; rocepath clean; ip link del rp0')
 
 
+def settings(m):
+    """(evs, peers-max, scheduler, mask) of rp5, its port's weight and gateway, its classes: no file names all of them."""
+    row = [d for d in show(m, 'device') if d['name'] == 'rp5'][0]
+    return [row[key] for key in ('evs', 'peers_max', 'scheduler', 'mark_mask')] + [
+        [(p['name'], p['weight'], p.get('via4')) for p in show(m, 'port')], m.json('rocepath -j class show dev rp5')]
+
+
+def roll_back(m):
+    """What fails late, or is only tried, puts back what no policy says: of hand-made devices, with a policy before or not."""
+    text = """version: 1
+devices:
+  - {name: rp5, ports: [{name: p0, weight: 9, via: 10.0.0.7}, p1], evs: 32, peers-max: 77, scheduler: spray}
+classes: [{name: c, scheduler: flow}, {name: d, scheduler: adaptive}]
+"""
+    m.run('ip link add rp5 type rocepath; ip link set p0 master rp5; ip link set rp5 up')
+    m.run('rocepath device set rp5 evs 5 peers-max 55; rocepath port set p0 weight 5; '
+          'rocepath class set dev rp5 id 0 scheduler spray; rocepath class set dev rp5 id 7 scheduler flowlet')
+    # the key of a device that is there is read when it has its settings already
+    wrong = text.replace('spray}', 'spray, key: {id: 9, secret-file: /nonexistent}}')
+    for before in ('', 'version: 1\ninterfaces: [p1]\n'):
+        if before:
+            apply(m, before)
+        was = settings(m)
+        job = apply(m, wrong, check=False)
+        ksft.eq((job.rc, 'nonexistent' in job.err), (1, True), job.err)
+        ksft.eq(settings(m), was, 'failed, before: %r' % before)
+        m.put(text.encode(), '/tmp/policy.yaml')
+        m.run('rocepath try /tmp/policy.yaml timeout 1 </dev/null', timeout=120, check=False)
+        ksft.eq(settings(m), was, 'tried, before: %r' % before)
+    m.run('rocepath clean; ip link del rp5')
+
+
 def late(m):
     """`run` has hot-added ports and late devices within a second; it does not fight who takes them away."""
     m.put(POLICY.encode(), '/tmp/policy.yaml')
@@ -176,10 +208,34 @@ def late(m):
     m.run('ip link add rp0 type rocepath')
     m.poll(lambda: {p['name'] for p in show(m, 'port')} == {'p0', 'p1'} and
            ('tc egress', 'egress') in attached(m, 'rp0'), 10, 'the late device has the policy')
+    row = show(m, 'device')[0]
+    ksft.eq((row['evs'], row['gap_floor_us'], row['mark_mask']), (8, 2000, 0x3f00))
+    ksft.eq([k['id'] for k in show(m, 'key', 'rp0')], [7])
+    ksft.eq(port(m, 'p1')['weight'], 3)
+    ksft.isin('10.0.0.1/24', m.run('ip addr show rp0').out)
+    ksft.eq([c['scheduler'] for c in m.json('rocepath -j class show dev rp0')], ['flow'])
+    # what somebody changes by hand stays; what comes back by hand is as the policy says
+    m.run('rocepath device set rp0 evs 4')
+    m.run('ip link set p1 nomaster')
+    time.sleep(1)
+    m.run('ip link set p1 master rp0')
+    m.poll(lambda: port(m, 'p1')['weight'] == 3, 10, 'the port has its weight again')
+    ksft.eq(show(m, 'device')[0]['evs'], 4)
     job.kill(15)
     job.wait(check=False)
     ksft.eq(attached(m, 'rp0'), {('tc ingress', 'ingress'), ('tc egress', 'egress')})
     m.run('rocepath clean; ip link del rp0')
+
+
+def by_hand(m):
+    """A device that somebody made is told the bits of classes, if a class has a scheduler."""
+    m.run('ip link add rp5 type rocepath; ip link set p0 master rp5; ip link set rp5 up')
+    apply(m, 'version: 1\ninterfaces: [rp5]\nmark-mask: 0xf0000\n')
+    ksft.eq(show(m, 'device')[0]['mark_mask'], 0)
+    apply(m, 'version: 1\ninterfaces: [rp5]\nmark-mask: 0xf0000\nclasses: [{name: c, scheduler: flow}]\n')
+    ksft.eq(show(m, 'device')[0]['mark_mask'], 0xf0000)
+    ksft.eq([c['scheduler'] for c in m.json('rocepath -j class show dev rp5')], ['flow'])
+    m.run('rocepath clean; ip link del rp5')
 
 
 def stacked(m):
@@ -199,7 +255,7 @@ def stacked(m):
         ksft.eq(m.run('tc qdisc show dev p0').out.count('clsact'), 0)
 
 
-TESTS = [devices, paths, failure, late, stacked]
+TESTS = [devices, paths, failure, roll_back, late, by_hand, stacked]
 
 
 def main():

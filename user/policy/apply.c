@@ -28,6 +28,7 @@
 #include "compile.h"
 #include "devices.h"
 #include "hooks.h"
+#include "snapshot.h"
 #include "state.h"
 
 #define LINE_RATE_DEFAULT (100000000000ull / 8)
@@ -48,6 +49,7 @@
  * @policy: the new one
  * @inner: its map
  * @made: devices that were made for it
+ * @snapshot: what those that were there were set to, or NULL
  * @links: all netdevices
  * @hooks: those that the new policy is about
  */
@@ -65,6 +67,7 @@ struct transaction {
 	struct rp_policy *policy;
 	int inner;
 	struct rp_made made;
+	struct rp_snapshot *snapshot;
 	struct rp_links links;
 	struct rp_hooks hooks;
 };
@@ -85,6 +88,7 @@ static void end(struct transaction *t)
 	rp_programs_close(&t->old_programs);
 	rp_maps_close(&t->maps);
 	rp_spec_release(t->before);
+	rp_snapshot_release(t->snapshot);
 	rp_rtnl_release(t->rtnl);
 	free(t->old);
 	free(t->policy);
@@ -137,8 +141,13 @@ static void read_stale(struct transaction *t)
 static int open_maps(struct transaction *t)
 {
 	struct rp_error error;
-	int err = rp_maps_open(&t->maps, &error);
+	int err;
 
+	if (rp_pins_are_elsewhere()) {
+		rp_complain("the policy in force is of another network namespace; mount another bpffs here, or: rocepath clean");
+		return -1;
+	}
+	err = rp_maps_open(&t->maps, &error);
 	if (!err)
 		read_old(t);
 	else if (err == -ESTALE)
@@ -342,6 +351,8 @@ static void roll_back(struct transaction *t)
 	} else {
 		rp_hooks_drop(&t->hooks);
 	}
+	/* what the file before does not say, too */
+	rp_snapshot_restore(t->snapshot, t->rtnl);
 	if (t->maps.fd[RP_MAP_PORTS] >= 0)
 		detach(t);
 	if (t->maps.fd[RP_MAP_PEERS4] >= 0)
@@ -357,21 +368,30 @@ static void pin_active(const struct transaction *t)
 	rename(RP_STAGE "-active", RP_PIN_DIR "/active");
 }
 
+/* the last step that can fail; what was switched already is switched back */
 static int commit(struct transaction *t)
 {
+	int before = t->staged && !t->fresh ? rp_map_inner(&t->maps) : -1;
 	struct rp_error error;
+	int err = rp_state_switch(&t->maps, t->inner, &error);
 
-	if (rp_state_switch(&t->maps, t->inner, &error))
-		return complain(&error);
-	if (t->staged && rp_pins_commit(&error))
-		return complain(&error);
-	return 0;
+	if (!err && t->staged) {
+		err = rp_pins_commit(&error);
+		if (err && before >= 0)
+			rp_state_switch(&t->maps, before, NULL);
+	}
+	if (before >= 0)
+		close(before);
+	return err ? complain(&error) : 0;
 }
 
 static void say_missing(const struct transaction *t)
 {
 	if (!t->hooks.count && !t->hooks.missing_count)
 		rp_complain("warning: the policy names no netdevice: add interfaces: [eth0]");
+	for (unsigned int i = 0; i < t->hooks.port_count; i++)
+		rp_complain("warning: %s is a port of a device, which has the policy; take it out of interfaces:",
+			    t->hooks.ports[i]);
 	for (unsigned int i = 0; i < t->hooks.missing_count; i++)
 		rp_complain("warning: there is no netdevice %s; apply again when it comes (or run)",
 			    t->hooks.missing[i]);
@@ -390,6 +410,9 @@ static int change(struct transaction *t, const struct rp_spec *spec, const char 
 {
 	int err = prepare(t, spec, text);
 
+	t->snapshot = rp_snapshot_take(t->rtnl);
+	if (!err)
+		err = rp_devices_check(t->rtnl, spec);
 	if (!err)
 		err = rp_devices_apply(t->rtnl, t->before, spec, t->policy, &t->made);
 	if (!err)
@@ -406,6 +429,7 @@ static void finish(struct transaction *t, const struct rp_spec *spec)
 {
 	detach(t);
 	pin_active(t);
+	rp_state_begin_counts(&t->maps, t->old, t->policy);
 	rp_state_forget(&t->maps, t->policy->generation);
 	say_missing(t);
 	if (t->before)
@@ -491,7 +515,10 @@ int rp_remove(void)
 	struct rp_error error;
 	struct transaction t;
 
-	if (!begin(&t) && !open_maps(&t)) {
+	/* links end with their pins; numbers of netdevices are others here */
+	if (!begin(&t) && rp_pins_are_elsewhere()) {
+		ret = rp_pins_remove(&error) ? complain(&error), RP_EXIT_FAILURE : RP_EXIT_OK;
+	} else if (t.rtnl && !open_maps(&t)) {
 		rp_programs_open(&t.programs);
 		if (t.maps.fd[RP_MAP_PORTS] < 0)
 			t.maps.fd[RP_MAP_PORTS] = rp_map_open(RP_MAP_PORTS);
@@ -508,22 +535,27 @@ int rp_remove(void)
 	return ret;
 }
 
-static struct rp_spec *in_force(struct rp_error *error)
+/* Return: 0; -ENOENT: there is none; or another negative error number. */
+static int in_force(struct rp_spec **spec, struct rp_error *error)
 {
 	struct rp_policy *policy = calloc(1, sizeof(*policy));
-	struct rp_spec *spec = NULL;
 	struct rp_maps maps;
+	int err = -ENOMEM;
 
+	*spec = NULL;
 	libbpf_set_print(NULL);
-	rp_error_set(error, policy ? "no policy is in force; apply one: rocepath apply FILE" :
-		     "out of memory");
-	if (policy && !rp_maps_open(&maps, error)) {
-		if (!rp_state_policy(&maps, policy))
-			spec = rp_state_spec(&maps, policy->generation);
+	rp_error_set(error, "out of memory");
+	if (policy)
+		err = rp_maps_open(&maps, error);
+	if (!err) {
+		rp_error_set(error, "no policy is in force; apply one: rocepath apply FILE");
+		err = rp_state_policy(&maps, policy);
+		if (!err)
+			*spec = rp_state_spec(&maps, policy->generation);
 		rp_maps_close(&maps);
 	}
 	free(policy);
-	return spec;
+	return err || *spec ? err : -ENOENT;
 }
 
 /**
@@ -534,19 +566,25 @@ static struct rp_spec *in_force(struct rp_error *error)
 struct rp_spec *rp_in_force(void)
 {
 	struct rp_error error;
-	struct rp_spec *spec = in_force(&error);
+	struct rp_spec *spec;
 
-	if (!spec)
+	if (in_force(&spec, &error))
 		rp_complain("%s", error.text);
 	return spec;
 }
 
 /**
- * rp_in_force_quiet() - read what the policy in force was made from, if there is one
+ * rp_in_force_if_any() - read what the policy in force was made from, or complain
+ * @spec: gets it, NULL where there is none
  *
- * Return: the policy or NULL.
+ * That it may not be read does not mean that there is none.
+ *
+ * Return: 0 or -1.
  */
-struct rp_spec *rp_in_force_quiet(void)
+int rp_in_force_if_any(struct rp_spec **spec)
 {
-	return in_force(NULL);
+	struct rp_error error;
+	int err = in_force(spec, &error);
+
+	return err && err != -ENOENT ? complain(&error) : 0;
 }

@@ -15,6 +15,7 @@
 #include <libmnl/libmnl.h>
 #include <linux/netlink.h>
 #include <rdma/rdma_netlink.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 
 #include "census.h"
@@ -28,6 +29,13 @@ struct rdma_device {
 	char name[RP_DEVICE_LEN];
 };
 
+/* of a QP whose peer is not known: one with the same destination QPN may be another peer's */
+struct hint {
+	u32 ifindex;
+	u32 remote_qpn;
+	struct rp_qp_key qp;
+};
+
 struct reader {
 	const struct rp_maps *maps;
 	struct mnl_socket *socket;
@@ -38,6 +46,8 @@ struct reader {
 	u64 began_ns;
 	struct rp_qp_key *seen;
 	unsigned int seen_count;
+	struct hint *hints;
+	unsigned int hint_count;
 	char reply[REPLY_LEN] __attribute__((aligned(8)));
 };
 
@@ -148,16 +158,63 @@ static void take_process(u32 pid, struct rp_qp *qp)
 	take_cgroup(pid, qp);
 }
 
-/* where the first packet of the QP will look it up */
-static void enter_tx(const struct reader *r, const struct rp_qp_key *key, const struct rp_qp *qp)
+static void put_tx(const struct reader *r, const struct rp_qp_key *key,
+		   const struct rp_wire_qp *wire)
 {
 	const struct rp_qp_tx tx = {
 		.qp = *key, .class = RP_CLASSES_MAX, .job = RP_JOBS_MAX, .job_peer = RP_JOB_PEERS_MAX,
 	};
-	struct rp_wire_qp wire = rp_wire_qp_learn(qp->ifindex, qp->remote_qpn,
-						  qp->udp_source_port);
 
-	bpf_map_update_elem(r->maps->fd[RP_MAP_QP_TX], &wire, &tx, BPF_NOEXIST);
+	bpf_map_update_elem(r->maps->fd[RP_MAP_QP_TX], wire, &tx, BPF_NOEXIST);
+}
+
+static void *grow(void **array, unsigned int *count, size_t size)
+{
+	void *grown = reallocarray(*array, *count + 1, size);
+
+	if (!grown)
+		return NULL;
+	*array = grown;
+	return (char *)grown + size * (*count)++;
+}
+
+/* where the first packet of the QP will look it up */
+static void enter_tx(struct reader *r, const struct rp_qp_key *key, const struct rp_qp *qp)
+{
+	struct rp_wire_qp wire = { .qpn = key->qpn, .ifindex = qp->ifindex };
+	struct hint *hint;
+
+	/* they have no peer of their own: it is known already */
+	if (qp->type == RP_QP_UD || qp->type == RP_QP_GSI) {
+		put_tx(r, key, &wire);
+		return;
+	}
+	if (!qp->remote_qpn)
+		return;
+	wire = rp_wire_qp_learn(qp->ifindex, qp->remote_qpn, qp->udp_source_port);
+	put_tx(r, key, &wire);
+	hint = grow((void **)&r->hints, &r->hint_count, sizeof(*hint));
+	if (hint)
+		*hint = (struct hint){ qp->ifindex, qp->remote_qpn, *key };
+}
+
+static int compare_hints(const void *a, const void *b)
+{
+	return memcmp(a, b, offsetof(struct hint, qp));
+}
+
+/* by the destination QPN alone, where only one QP has it */
+static void enter_hints(struct reader *r)
+{
+	qsort(r->hints, r->hint_count, sizeof(*r->hints), compare_hints);
+	for (unsigned int i = 0; i < r->hint_count; i++) {
+		const struct hint *hint = &r->hints[i];
+		struct rp_wire_qp wire = rp_wire_qp_learn(hint->ifindex, hint->remote_qpn, 0);
+
+		if ((!i || compare_hints(hint, hint - 1)) &&
+		    (i + 1 == r->hint_count || compare_hints(hint, hint + 1)))
+			put_tx(r, &hint->qp, &wire);
+	}
 }
 
 /* whose packets are let in: its peer's, when that is known, until then anybody's */
@@ -173,12 +230,10 @@ static void enter_rx(const struct reader *r, const struct rp_qp_key *key)
 
 static void see(struct reader *r, const struct rp_qp_key *key)
 {
-	struct rp_qp_key *grown = reallocarray(r->seen, r->seen_count + 1, sizeof(*grown));
+	struct rp_qp_key *place = grow((void **)&r->seen, &r->seen_count, sizeof(*place));
 
-	if (!grown)
-		return;
-	r->seen = grown;
-	r->seen[r->seen_count++] = *key;
+	if (place)
+		*place = *key;
 }
 
 static void take_entry(struct reader *r, const struct nlattr *entry)
@@ -218,7 +273,7 @@ static void take_entry(struct reader *r, const struct nlattr *entry)
 	if (bpf_map_update_elem(r->maps->fd[RP_MAP_QPS], &key, &qp, BPF_NOEXIST))
 		return;
 	enter_rx(r, &key);
-	if (qp.remote_qpn && qp.ifindex)
+	if (qp.ifindex)
 		enter_tx(r, &key, &qp);
 }
 
@@ -238,6 +293,55 @@ static int compare(const void *a, const void *b)
 	return memcmp(a, b, sizeof(struct rp_qp_key));
 }
 
+/* its rows, and only those that are its own */
+static void take_out_wire(const struct reader *r, const struct rp_qp_key *key,
+			  const struct rp_qp *qp)
+{
+	const struct rp_wire_qp places[] = {
+		{ .address = qp->remote, .qpn = qp->remote_qpn },
+		{ .qpn = key->qpn, .ifindex = qp->ifindex },
+		rp_wire_qp_learn(qp->ifindex, qp->remote_qpn, qp->udp_source_port),
+		rp_wire_qp_learn(qp->ifindex, qp->remote_qpn, 0),
+		{ .address = qp->remote, .qpn = key->qpn },
+		{ .qpn = key->qpn },
+	};
+	struct rp_qp_tx tx;
+	struct rp_qp_rx rx;
+
+	for (unsigned int i = 0; i < ARRAY_SIZE(places); i++) {
+		int fd = r->maps->fd[RP_MAP_QP_TX];
+
+		if (!bpf_map_lookup_elem(fd, &places[i], &tx) && !memcmp(&tx.qp, key, sizeof(*key)))
+			bpf_map_delete_elem(fd, &places[i]);
+		fd = r->maps->fd[RP_MAP_QP_RX];
+		if (!bpf_map_lookup_elem(fd, &places[i], &rx) && !memcmp(&rx.qp, key, sizeof(*key)))
+			bpf_map_delete_elem(fd, &places[i]);
+	}
+}
+
+/* programs join and leave at the same time: by the job's own memory */
+static void leave_job(const struct reader *r, u32 index)
+{
+	struct rp_job *jobs;
+
+	if (index >= RP_JOBS_MAX)
+		return;
+	jobs = mmap(NULL, RP_JOBS_MAX * sizeof(*jobs), PROT_READ | PROT_WRITE, MAP_SHARED,
+		    r->maps->fd[RP_MAP_JOBS], 0);
+	if (jobs == MAP_FAILED)
+		return;
+	__atomic_fetch_sub(&jobs[index].qps, 1, __ATOMIC_SEQ_CST);
+	munmap(jobs, RP_JOBS_MAX * sizeof(*jobs));
+}
+
+static void take_out(const struct reader *r, const struct rp_qp_key *key, const struct rp_qp *qp)
+{
+	if (bpf_map_delete_elem(r->maps->fd[RP_MAP_QPS], key))
+		return;
+	take_out_wire(r, key, qp);
+	leave_job(r, qp->job);
+}
+
 /* what came while we read is not among those that were seen */
 static void take_out_gone(const struct reader *r)
 {
@@ -255,7 +359,7 @@ static void take_out_gone(const struct reader *r)
 		if (!bsearch(&gone[i], r->seen, r->seen_count, sizeof(key), compare) &&
 		    !bpf_map_lookup_elem(r->maps->fd[RP_MAP_QPS], &gone[i], &qp) &&
 		    qp.created_ns < r->began_ns)
-			bpf_map_delete_elem(r->maps->fd[RP_MAP_QPS], &gone[i]);
+			take_out(r, &gone[i], &qp);
 	free(gone);
 }
 
@@ -269,8 +373,10 @@ static int read_all(struct reader *r)
 		if (!err)
 			err = dump(r, RDMA_NLDEV_CMD_RES_QP_GET, &r->device->index, take_qps);
 	}
-	if (!err)
+	if (!err) {
+		enter_hints(r);
 		take_out_gone(r);
+	}
 	return err;
 }
 
@@ -294,6 +400,7 @@ int rp_census_read(const struct rp_maps *maps)
 	      read_all(r);
 	if (r->socket)
 		mnl_socket_close(r->socket);
+	free(r->hints);
 	free(r->seen);
 	free(r);
 	return err;

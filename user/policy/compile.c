@@ -208,14 +208,15 @@ static void compile_admit(const struct rp_spec_admit *from, struct rp_policy *to
 {
 	to->malformed = from->malformed == RP_VERDICT_DROP ? RP_ACTION_DROP : RP_ACTION_PASS;
 	to->unknown_peer = from->unknown_peer == RP_VERDICT_DROP ? RP_ACTION_DROP : RP_ACTION_PASS;
-	to->unknown_qp = from->unknown_qp == RP_VERDICT_DROP ? RP_ACTION_DROP : RP_ACTION_PASS;
 	to->unknown_sender = from->local_sender == RP_VERDICT_DROP ? RP_ACTION_DROP :
 			     RP_ACTION_PASS;
 	if (from->peers.count)
 		to->flags |= RP_POLICY_PEERS;
 	/* to let pass and to count is one thing, not to look the other */
-	if (from->unknown_qp == RP_VERDICT_DROP)
-		to->flags |= RP_POLICY_QPS;
+	if (!rp_given(from, RP_KEY_ADMIT_UNKNOWN_QP))
+		return;
+	to->flags |= RP_POLICY_QPS;
+	to->unknown_qp = from->unknown_qp == RP_VERDICT_DROP ? RP_ACTION_DROP : RP_ACTION_PASS;
 }
 
 /**

@@ -11,6 +11,7 @@
 #include "../path.h"
 #include "../units.h"
 #include "devices.h"
+#include "seen.h"
 
 /* of each key of a device that is a setting */
 static const uint16_t settings[RP_KEY_DEVICE_KEYS] = {
@@ -39,10 +40,11 @@ static const uint16_t settings[RP_KEY_DEVICE_KEYS] = {
 
 /*
  * all that is needed on the way; @links is read again after a device was made; @made: NULL when the
- * policy is in force already, and only ports that came since are to be added
+ * policy is in force already, and only what came since is to be set up: what is not in @seen
  */
 struct change {
 	struct rp_made *made;
+	struct rp_seen seen;
 	struct rp_rtnl *rtnl;
 	struct rp_nl *nl;
 	struct rp_links links;
@@ -65,16 +67,34 @@ static int read_links(struct change *c)
 	return rp_links_read(c->rtnl, &c->links, &error) ? complain(&error) : 0;
 }
 
+static int check_name(const struct rp_link_info *link)
+{
+	if (!link || !strcmp(link->kind, "rocepath"))
+		return 0;
+	rp_complain("%s is there, and is no rocepath device: give the device another name",
+		    link->name);
+	return -1;
+}
+
+static int check_master(const struct change *c, const struct rp_link_info *link, int device)
+{
+	const struct rp_link_info *master;
+
+	if (!link || !link->master || link->master == device)
+		return 0;
+	master = rp_links_index(&c->links, link->master);
+	rp_complain("%s is a port of %s; take it out: ip link set %s nomaster", link->name,
+		    master ? master->name : "something else", link->name);
+	return -1;
+}
+
 static const struct rp_link_info *make_device(struct change *c, const char *name)
 {
 	const struct rp_link_info *link = rp_links_name(&c->links, name);
 	struct rp_error error;
 
-	if (link && strcmp(link->kind, "rocepath")) {
-		rp_complain("%s is there, and is no rocepath device: give the device another name",
-			    name);
+	if (check_name(link))
 		return NULL;
-	}
 	if (link)
 		return link;
 	if (rp_link_make(c->rtnl, name, "rocepath", &error)) {
@@ -130,8 +150,8 @@ static int set_device(struct change *c, const struct rp_spec_device *device, int
 	return submit(c, device->name);
 }
 
-/* what @before has and @port has not is taken back */
-static void put_vias(struct nlmsghdr *nlh, const struct rp_spec_port *port,
+/* what @before has and @port has not is taken back; returns whether there is anything to say */
+static bool put_vias(struct nlmsghdr *nlh, const struct rp_spec_port *port,
 		     const struct rp_spec_port *before)
 {
 	static const struct rp_list nothing;
@@ -159,6 +179,7 @@ static void put_vias(struct nlmsghdr *nlh, const struct rp_spec_port *port,
 		mnl_attr_put(nlh, ROCEPATH_A_PORT_VIA4, sizeof(via4), via4);
 	if (has6)
 		mnl_attr_put(nlh, ROCEPATH_A_PORT_VIA6, sizeof(via6), via6);
+	return has4 || has6;
 }
 
 static bool has_paths_to(const struct rp_spec_port *port, const char *peer)
@@ -227,12 +248,14 @@ static int set_port(struct change *c, const struct rp_spec_port *port,
 		    const struct rp_spec_port *before, int device, int ifindex)
 {
 	struct nlmsghdr *nlh = rp_nl_request(c->nl, ROCEPATH_CMD_PORT_SET);
+	bool weight = rp_given(port, RP_KEY_PORT_WEIGHT), vias;
 
 	mnl_attr_put_u32(nlh, ROCEPATH_A_PORT_IFINDEX, ifindex);
-	if (rp_given(port, RP_KEY_PORT_WEIGHT))
+	if (weight)
 		mnl_attr_put_u32(nlh, ROCEPATH_A_PORT_WEIGHT, port->weight);
-	put_vias(nlh, port, before);
-	if (submit(c, port->name))
+	vias = put_vias(nlh, port, before);
+	/* the module refuses a request that asks for nothing */
+	if ((weight || vias) && submit(c, port->name))
 		return -1;
 	return set_paths(c, port, before, device, ifindex);
 }
@@ -245,18 +268,13 @@ static int add_port(struct change *c, const struct rp_spec_port *port,
 
 	if (!link)
 		return 0;	/* it may come later */
-	if (link->master && link->master != device) {
-		const struct rp_link_info *master = rp_links_index(&c->links, link->master);
-
-		rp_complain("%s is a port of %s; take it out: ip link set %s nomaster", port->name,
-			    master ? master->name : "something else", port->name);
+	if (check_master(c, link, device))
 		return -1;
-	}
 	if (!link->master && rp_link_set_master(c->rtnl, link->ifindex, device, &error))
 		return complain(&error);
 	if (!link->up && rp_link_set_up(c->rtnl, link->ifindex, &error))
 		return complain(&error);
-	if (!c->made && link->master)
+	if (!c->made && rp_seen_before(&c->seen, device, link->ifindex))
 		return 0;
 	return set_port(c, port, before, device, link->ifindex);
 }
@@ -359,9 +377,32 @@ static const char *scheduler_of(const struct rp_spec *spec, const char *name)
 	return i < 0 ? NULL : rp_spec_class_at(spec, i)->scheduler;
 }
 
+static bool is_named(const struct rp_spec *spec, const char *name)
+{
+	for (unsigned int i = 0; i < spec->devices.count; i++)
+		if (!strcmp(rp_spec_device_at(spec, i)->name, name))
+			return true;
+	return false;
+}
+
+/* by which bits of the mark the device tells classes; those of the file have it already */
+static int set_mark_mask(struct change *c, const struct rp_link_info *link)
+{
+	struct nlmsghdr *nlh;
+
+	if (is_named(c->spec, link->name))
+		return 0;
+	nlh = rp_nl_request(c->nl, ROCEPATH_CMD_DEVICE_SET);
+	mnl_attr_put_u32(nlh, ROCEPATH_A_DEVICE_IFINDEX, link->ifindex);
+	mnl_attr_put_u32(nlh, ROCEPATH_A_DEVICE_MARK_MASK, c->policy->mark_mask);
+	return submit(c, link->name);
+}
+
 /* a class that has none, or no longer, is scheduled as the device */
 static int set_schedulers(struct change *c, const struct rp_link_info *link)
 {
+	bool masked = false;
+
 	for (unsigned int i = 0; i < c->policy->class_count; i++) {
 		const char *name = c->policy->class[i].name;
 		const char *scheduler = scheduler_of(c->spec, name);
@@ -369,6 +410,9 @@ static int set_schedulers(struct change *c, const struct rp_link_info *link)
 
 		if (!scheduler && !scheduler_of(c->before, name))
 			continue;
+		if (!masked && set_mark_mask(c, link))
+			return -1;
+		masked = true;
 		nlh = rp_nl_request(c->nl, ROCEPATH_CMD_CLASS_SET);
 		mnl_attr_put_u32(nlh, ROCEPATH_A_CLASS_DEVICE, link->ifindex);
 		mnl_attr_put_u32(nlh, ROCEPATH_A_CLASS_ID, i);
@@ -406,17 +450,125 @@ static int apply_device(struct change *c, const struct rp_spec_device *device)
 	return err;
 }
 
+static bool is_done(const struct change *c, int device)
+{
+	return !c->made && rp_seen_before(&c->seen, device, 0);
+}
+
+/* of all rocepath devices, those that somebody made by hand, too */
+static int apply_classes(struct change *c)
+{
+	for (unsigned int i = 0; i < c->links.count; i++) {
+		const struct rp_link_info *link = &c->links.at[i];
+
+		if (strcmp(link->kind, "rocepath") || is_done(c, link->ifindex))
+			continue;
+		if (open_family(c) || set_schedulers(c, link))
+			return -1;
+	}
+	return 0;
+}
+
+/* what is there now is set up */
+static int keep_seen(struct change *c)
+{
+	struct rp_seen seen;
+
+	if (!c->nl || read_links(c))
+		return c->nl ? -1 : 0;
+	if (!rp_seen_read(c->nl, &c->links, &seen))
+		rp_seen_keep(&seen);
+	return 0;
+}
+
 static int apply_devices(struct change *c)
 {
 	for (unsigned int i = 0; i < c->spec->devices.count; i++)
 		if (apply_device(c, rp_spec_device_at(c->spec, i)))
 			return -1;
-	/* those that somebody made by hand, too */
+	return apply_classes(c) ? -1 : keep_seen(c);
+}
+
+/* a device that came since is set up as a whole, of others the ports that came */
+static int refresh_device(struct change *c, const struct rp_spec_device *device)
+{
+	const struct rp_link_info *link = rp_links_name(&c->links, device->name);
+
+	if (!link || strcmp(link->kind, "rocepath"))
+		return 0;
+	return is_done(c, link->ifindex) ? add_ports(c, device, link->ifindex) :
+	       apply_device(c, device);
+}
+
+static bool has_rocepath(const struct change *c)
+{
 	for (unsigned int i = 0; i < c->links.count; i++)
-		if (!strcmp(c->links.at[i].kind, "rocepath") &&
-		    (open_family(c) || set_schedulers(c, &c->links.at[i])))
-			return -1;
-	return 0;
+		if (!strcmp(c->links.at[i].kind, "rocepath"))
+			return true;
+	return false;
+}
+
+static int refresh_devices(struct change *c)
+{
+	int err;
+
+	if (!has_rocepath(c))
+		return 0;
+	err = open_family(c);
+	if (!err && rp_seen_read(c->nl, &c->links, &c->seen))
+		return rp_complain("the devices cannot be read: %s", strerror(errno)), -1;
+	for (unsigned int i = 0; !err && i < c->spec->devices.count; i++)
+		err = refresh_device(c, rp_spec_device_at(c->spec, i));
+	if (!err)
+		err = apply_classes(c);
+	return err ? err : keep_seen(c);
+}
+
+/* a port that another device of the old policy gives up is free by then */
+static bool is_given_up(const struct change *c, const struct rp_link_info *link)
+{
+	const struct rp_link_info *master = rp_links_index(&c->links, link->master);
+
+	return master && !strcmp(master->kind, "rocepath") && is_named(c->spec, master->name);
+}
+
+static int check_device(struct change *c, const struct rp_spec_device *device)
+{
+	const struct rp_link_info *link = rp_links_name(&c->links, device->name);
+	const struct rp_spec_port *ports = device->ports.items;
+	uint8_t secret[ROCEPATH_KEY_LEN];
+	int err = check_name(link);
+
+	for (unsigned int i = 0; !err && i < device->ports.count; i++) {
+		const struct rp_link_info *port = rp_links_name(&c->links, ports[i].name);
+
+		if (port && !is_given_up(c, port))
+			err = check_master(c, port, link ? link->ifindex : 0);
+	}
+	/* of a key that is there nobody reads the file */
+	if (!err && !link && device->key.file) {
+		err = rp_secret_read(device->key.file, secret) ? -1 : 0;
+		explicit_bzero(secret, sizeof(secret));
+	}
+	return err;
+}
+
+/**
+ * rp_devices_check() - find what can be seen to go wrong before anything is changed, or complain
+ * @rtnl: a socket
+ * @spec: the policy
+ *
+ * Return: 0 or -1.
+ */
+int rp_devices_check(struct rp_rtnl *rtnl, const struct rp_spec *spec)
+{
+	struct change c = { .rtnl = rtnl, .spec = spec };
+	int err = read_links(&c);
+
+	for (unsigned int i = 0; !err && i < spec->devices.count; i++)
+		err = check_device(&c, rp_spec_device_at(spec, i));
+	rp_links_drop(&c.links);
+	return err;
 }
 
 /**
@@ -446,7 +598,7 @@ int rp_devices_apply(struct rp_rtnl *rtnl, const struct rp_spec *before,
 }
 
 /**
- * rp_devices_refresh() - add ports that came since the policy was applied, or complain
+ * rp_devices_refresh() - set up devices and ports that came since this process did, or complain
  * @rtnl: a socket
  * @spec: the policy in force
  * @policy: the same, compiled
@@ -461,16 +613,9 @@ int rp_devices_refresh(struct rp_rtnl *rtnl, const struct rp_spec *spec,
 	struct change c = { .rtnl = rtnl, .before = spec, .spec = spec, .policy = policy };
 	int err = read_links(&c);
 
-	for (unsigned int i = 0; !err && i < spec->devices.count; i++) {
-		const struct rp_spec_device *device = rp_spec_device_at(spec, i);
-		const struct rp_link_info *link = rp_links_name(&c.links, device->name);
-
-		if (!link || strcmp(link->kind, "rocepath"))
-			continue;
-		err = open_family(&c);
-		if (!err)
-			err = add_ports(&c, device, link->ifindex);
-	}
+	if (!err)
+		err = refresh_devices(&c);
+	rp_seen_drop(&c.seen);
 	rp_links_drop(&c.links);
 	rp_nl_release(c.nl);
 	return err;

@@ -81,15 +81,51 @@ static void add_top(struct rp_hooks *hooks, const struct rp_links *links,
 	add_below(hooks, links, link, 0);
 }
 
-static void add_matching(struct rp_hooks *hooks, const struct rp_links *links, const char *pattern)
+static void add_port(struct rp_hooks *hooks, const char *name)
+{
+	for (unsigned int i = 0; i < hooks->port_count; i++)
+		if (!strcmp(hooks->ports[i], name))
+			return;
+	hooks->ports = grow(hooks->ports, hooks->port_count, sizeof(*hooks->ports));
+	hooks->ports[hooks->port_count++] = name;
+}
+
+/* or it will be one in a moment */
+static bool is_port(const struct rp_spec *spec, const struct rp_links *links,
+		    const struct rp_link_info *link)
+{
+	const struct rp_link_info *master = rp_links_index(links, link->master);
+
+	if (link->master && master && !strcmp(master->kind, "rocepath"))
+		return true;
+	for (unsigned int i = 0; i < spec->devices.count; i++) {
+		const struct rp_spec_device *device = rp_spec_device_at(spec, i);
+		const struct rp_spec_port *ports = device->ports.items;
+
+		for (unsigned int k = 0; k < device->ports.count; k++)
+			if (!strcmp(ports[k].name, link->name))
+				return true;
+	}
+	return false;
+}
+
+/* on a port of a device packets would be classified, and paced, a second time */
+static void add_matching(struct rp_hooks *hooks, const struct rp_spec *spec,
+			 const struct rp_links *links, const char *pattern)
 {
 	bool found = false;
 
-	for (unsigned int i = 0; i < links->count; i++)
-		if (links->at[i].ethernet && !fnmatch(pattern, links->at[i].name, 0)) {
-			add_top(hooks, links, &links->at[i]);
-			found = true;
-		}
+	for (unsigned int i = 0; i < links->count; i++) {
+		const struct rp_link_info *link = &links->at[i];
+
+		if (!link->ethernet || fnmatch(pattern, link->name, 0))
+			continue;
+		found = true;
+		if (is_port(spec, links, link))
+			add_port(hooks, link->name);
+		else
+			add_top(hooks, links, link);
+	}
 	if (!found)
 		add_missing(hooks, pattern);
 }
@@ -113,7 +149,7 @@ static void add_device(struct rp_hooks *hooks, const struct rp_links *links,
  * rp_hooks_find() - find the netdevices of a policy
  * @spec: the policy
  * @links: all netdevices
- * @hooks: where they go; names in it belong to @spec
+ * @hooks: where they go; names in it belong to @spec and @links
  */
 void rp_hooks_find(const struct rp_spec *spec, const struct rp_links *links,
 		   struct rp_hooks *hooks)
@@ -124,7 +160,7 @@ void rp_hooks_find(const struct rp_spec *spec, const struct rp_links *links,
 	for (unsigned int i = 0; i < spec->devices.count; i++)
 		add_device(hooks, links, rp_spec_device_at(spec, i));
 	for (unsigned int i = 0; i < spec->interfaces.count; i++)
-		add_matching(hooks, links, interfaces[i]);
+		add_matching(hooks, spec, links, interfaces[i]);
 }
 
 /**
@@ -150,5 +186,6 @@ void rp_hooks_drop(struct rp_hooks *hooks)
 {
 	free(hooks->at);
 	free(hooks->missing);
+	free(hooks->ports);
 	*hooks = (struct rp_hooks){ 0 };
 }

@@ -24,12 +24,16 @@ struct rp_hook {
  * @count: of them
  * @missing: names in the policy that no netdevice has
  * @missing_count: of them
+ * @ports: names of those that a pattern matches and that are ports of a device: that has the policy
+ * @port_count: of them
  */
 struct rp_hooks {
 	struct rp_hook *at;
 	unsigned int count;
 	const char **missing;
 	unsigned int missing_count;
+	const char **ports;
+	unsigned int port_count;
 };
 
 void rp_hooks_find(const struct rp_spec *spec, const struct rp_links *links,

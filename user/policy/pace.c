@@ -66,6 +66,13 @@ static bool has_fq(const struct rp_qdiscs *qdiscs, const struct rp_qdisc *root)
 	return root->handle && fqs >= queues_of(qdiscs, root);
 }
 
+/* somebody may have put a qdisc of his own there since */
+static bool may_be_ours(const struct rp_qdisc *root)
+{
+	return !root || !root->handle || !strcmp(root->kind, "fq") ||
+	       (!strcmp(root->kind, "mq") && root->handle == MQ_HANDLE);
+}
+
 static int put_fq(struct rp_rtnl *rtnl, const struct rp_qdiscs *qdiscs,
 		  const struct rp_qdisc *root, const struct rp_programs *programs,
 		  uint64_t horizon_us, struct rp_error *error)
@@ -102,6 +109,10 @@ int rp_pace(struct rp_rtnl *rtnl, const struct rp_qdiscs *qdiscs, const struct r
 	if (!root)
 		root = &none;
 	rp_port_state(maps, hook->ifindex, &state);
+	if (state.flags & RP_PORT_QDISC_OURS && !may_be_ours(root)) {
+		state.flags &= ~RP_PORT_QDISC_OURS;
+		rp_port_remember(maps, hook->ifindex, &state, NULL);
+	}
 	if (!(state.flags & RP_PORT_QDISC_OURS)) {
 		if (!strcmp(root->kind, "fq"))
 			return 0;
@@ -133,14 +144,23 @@ int rp_pace(struct rp_rtnl *rtnl, const struct rp_qdiscs *qdiscs, const struct r
 void rp_unpace(struct rp_rtnl *rtnl, uint32_t ifindex, const struct rp_programs *programs,
 	       const struct rp_maps *maps)
 {
+	struct rp_qdiscs qdiscs = { 0 };
+	const struct rp_qdisc *root;
 	struct rp_port_state state;
 	int held;
 
-	if (rp_port_state(maps, ifindex, &state) || !(state.flags & RP_PORT_QDISC_OURS))
+	if (rp_port_state(maps, ifindex, &state) || !(state.flags & RP_PORT_QDISC_OURS) ||
+	    rp_qdiscs_read(rtnl, &qdiscs, NULL))
 		return;
-	held = rp_hold(programs, ifindex);
-	rp_qdisc_delete(rtnl, ifindex, TC_H_ROOT, NULL);
-	rp_release(held);
+	root = root_of(&qdiscs, ifindex);
+	if (may_be_ours(root)) {
+		held = rp_hold(programs, ifindex);
+		rp_qdisc_delete(rtnl, ifindex, TC_H_ROOT, NULL);
+		rp_release(held);
+	} else {
+		rp_complain("warning: %s has the qdisc %s now, which stays", state.name, root->kind);
+	}
+	rp_qdiscs_drop(&qdiscs);
 	state.flags &= ~RP_PORT_QDISC_OURS;
 	rp_port_remember(maps, ifindex, &state, NULL);
 }

@@ -21,6 +21,7 @@
 const char *const rp_map_names[RP_MAPS] = {
 	"policy", "peers4", "peers6", "qps", "qp_tx", "qp_rx", "jobs", "job_index", "pacers",
 	"class_counters", "rule_counters", "events", "documents", "ports",
+	"layout",
 };
 
 /* the layout; one that differs is another version's */
@@ -41,6 +42,7 @@ static const struct {
 	[RP_MAP_EVENTS] = { sizeof(u32), sizeof(struct rp_events) },
 	[RP_MAP_DOCUMENTS] = { sizeof(u32), sizeof(struct rp_document) },
 	[RP_MAP_PORTS] = { sizeof(u32), sizeof(struct rp_port_state) },
+	[RP_MAP_LAYOUT] = { sizeof(u32), sizeof(struct rp_layout) },
 };
 
 static int failed(const char *path, struct rp_error *error)
@@ -145,7 +147,7 @@ static int check_bpffs(struct rp_error *error)
 		return failed(BPFFS, error);
 	if (fs.f_type == BPF_FS_MAGIC)
 		return 0;
-	rp_error_set(error, "there is no BPF file system; mount it: mount -t bpf none " BPFFS);
+	rp_error_set(error, "there is no BPF file system; mount it: mount -t bpf -o mode=0700 none " BPFFS);
 	return -ENODEV;
 }
 
@@ -169,6 +171,25 @@ int rp_pins_lock(struct rp_error *error)
 	return fd;
 }
 
+/* on a bpffs that all may write to somebody else may have been first, or hold it open */
+static int make_directory(struct rp_error *error)
+{
+	struct stat stat;
+
+	if (mkdir(RP_PIN_DIR, 0700) && errno != EEXIST)
+		return failed(RP_PIN_DIR, error);
+	if (lstat(RP_PIN_DIR, &stat))
+		return failed(RP_PIN_DIR, error);
+	if (!S_ISDIR(stat.st_mode) || stat.st_uid != geteuid()) {
+		rp_error_set(error, RP_PIN_DIR
+			     " is not a directory of root's; look who made it, and remove it");
+		return -EPERM;
+	}
+	if ((stat.st_mode & 07777) != 0700 && chmod(RP_PIN_DIR, 0700))
+		return failed(RP_PIN_DIR, error);
+	return 0;
+}
+
 /**
  * rp_pins_begin() - make the directory, and end what somebody was killed in
  * @error: why not
@@ -183,8 +204,9 @@ int rp_pins_begin(struct rp_error *error)
 
 	if (err)
 		return err;
-	if (mkdir(RP_PIN_DIR, 0700) && errno != EEXIST)
-		return failed(RP_PIN_DIR, error);
+	err = make_directory(error);
+	if (err)
+		return err;
 	rp_pins_abandon();
 	errno = -move_next();
 	return errno ? failed(RP_NEXT, error) : 0;
@@ -237,13 +259,34 @@ int rp_pins_remove(struct rp_error *error)
 	return errno ? failed(RP_PIN_DIR, error) : 0;
 }
 
-static bool has_layout(int fd, enum rp_map map)
+static bool has_sizes(int fd, size_t key, size_t value)
 {
 	struct bpf_map_info info = { 0 };
 	u32 len = sizeof(info);
 
-	return !bpf_obj_get_info_by_fd(fd, &info, &len) && info.key_size == sizes[map].key &&
-	       info.value_size == sizes[map].value;
+	return !bpf_obj_get_info_by_fd(fd, &info, &len) && info.key_size == key &&
+	       info.value_size == value;
+}
+
+static bool has_layout(int fd, enum rp_map map)
+{
+	return has_sizes(fd, sizes[map].key, sizes[map].value);
+}
+
+/* sizes may be the same by chance: what counts is what the one who made them wrote down */
+static bool is_ours(const struct rp_maps *maps)
+{
+	struct rp_layout layout = { 0 };
+	u32 zero = 0;
+	int inner;
+
+	if (bpf_map_lookup_elem(maps->fd[RP_MAP_LAYOUT], &zero, &layout) ||
+	    layout.version != RP_POLICY_VERSION)
+		return false;
+	inner = rp_map_inner(maps);
+	if (inner >= 0)
+		close(inner);
+	return inner != -ESTALE;
 }
 
 /**
@@ -267,6 +310,65 @@ int rp_map_open(enum rp_map map)
 }
 
 /**
+ * rp_map_inner() - open the map of the policy in force
+ * @maps: the maps
+ *
+ * Return: a file descriptor; -ENOENT: there is none; -ESTALE: its value is not a struct rp_policy;
+ * or another negative error number.
+ */
+int rp_map_inner(const struct rp_maps *maps)
+{
+	u32 zero = 0, id;
+	int fd;
+
+	if (bpf_map_lookup_elem(maps->fd[RP_MAP_POLICY], &zero, &id))
+		return -errno;
+	fd = bpf_map_get_fd_by_id(id);
+	if (fd < 0)
+		return -errno;
+	if (has_sizes(fd, sizeof(u32), sizeof(struct rp_policy)))
+		return fd;
+	close(fd);
+	return -ESTALE;
+}
+
+/**
+ * rp_netns_number() - inode of this network namespace
+ */
+uint32_t rp_netns_number(void)
+{
+	struct stat stat_ns;
+
+	return stat("/proc/self/ns/net", &stat_ns) ? 0 : stat_ns.st_ino;
+}
+
+/**
+ * rp_pins_are_elsewhere() - whether there are pins, and they are about another network namespace
+ *
+ * Netdevices have other numbers there.
+ */
+bool rp_pins_are_elsewhere(void)
+{
+	struct rp_layout layout = { 0 };
+	int fd = rp_map_open(RP_MAP_LAYOUT);
+	u32 zero = 0;
+
+	if (fd < 0)
+		return false;
+	bpf_map_lookup_elem(fd, &zero, &layout);
+	close(fd);
+	return layout.netns && layout.netns != rp_netns_number();
+}
+
+static int stale(struct rp_maps *maps, struct rp_error *error)
+{
+	rp_maps_close(maps);
+	rp_error_set(error,
+		     "the policy in force is of another version of the tool: apply it again with this one");
+	return -ESTALE;
+}
+
+/**
  * rp_maps_open() - open the maps that are pinned
  * @maps: where they go
  * @error: why not
@@ -283,9 +385,11 @@ int rp_maps_open(struct rp_maps *maps, struct rp_error *error)
 		snprintf(path, sizeof(path), RP_PIN_DIR "/%s", rp_map_names[i]);
 		maps->fd[i] = bpf_obj_get(path);
 		if (maps->fd[i] < 0) {
-			int err = i && errno == ENOENT ? -ESTALE : -errno;
+			int err = -errno;
 
-			if (err == -ENOENT || err == -ESTALE)
+			if (i && err == -ENOENT)
+				return stale(maps, error);
+			if (err == -ENOENT)
 				rp_error_set(error,
 					     "no policy is in force; apply one: rocepath apply FILE");
 			else
@@ -293,14 +397,10 @@ int rp_maps_open(struct rp_maps *maps, struct rp_error *error)
 			rp_maps_close(maps);
 			return err;
 		}
-		if (!has_layout(maps->fd[i], i)) {
-			rp_maps_close(maps);
-			rp_error_set(error,
-				     "the policy in force is of another version of the tool: apply it again with this one");
-			return -ESTALE;
-		}
+		if (!has_layout(maps->fd[i], i))
+			return stale(maps, error);
 	}
-	return 0;
+	return is_ours(maps) ? 0 : stale(maps, error);
 }
 
 /**

@@ -37,6 +37,7 @@ enum rp_map {
 	RP_MAP_EVENTS,
 	RP_MAP_DOCUMENTS,
 	RP_MAP_PORTS,
+	RP_MAP_LAYOUT,
 	RP_MAPS,
 };
 
@@ -53,8 +54,12 @@ void rp_pins_abandon(void);
 int rp_pins_remove(struct rp_error *error);
 int rp_pins_make_stage(const char *directory, struct rp_error *error);
 
+uint32_t rp_netns_number(void);
+bool rp_pins_are_elsewhere(void);
+
 int rp_maps_open(struct rp_maps *maps, struct rp_error *error);
 int rp_map_open(enum rp_map map);
+int rp_map_inner(const struct rp_maps *maps);
 void rp_maps_close(struct rp_maps *maps);
 
 #endif /* ROCEPATH_USER_POLICY_PINS_H */

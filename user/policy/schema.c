@@ -116,7 +116,7 @@ static const struct rp_key admit_keys[] = {
 	[RP_KEY_ADMIT_MALFORMED] = { "malformed",
 		CHOICE(rp_spec_admit, malformed, verdicts, "drop"), .preset = "drop" },
 	[RP_KEY_ADMIT_UNKNOWN_QP] = { "unknown-qp",
-		CHOICE(rp_spec_admit, unknown_qp, verdicts, "drop"), .preset = "pass" },
+		CHOICE(rp_spec_admit, unknown_qp, verdicts, "drop") },
 	[RP_KEY_ADMIT_LOCAL_SENDER] = { "local-sender",
 		CHOICE(rp_spec_admit, local_sender, verdicts, "drop"), .preset = "drop" },
 };

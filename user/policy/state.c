@@ -10,6 +10,7 @@
 
 #include <bpf/bpf.h>
 #include <bpf/btf.h>
+#include <bpf/libbpf.h>
 
 #include "load.h"
 #include "state.h"
@@ -30,21 +31,19 @@ static int failed(const char *what, struct rp_error *error)
  * @maps: the maps
  * @policy: where it goes
  *
- * Return: 0; -ENOENT: there is none.
+ * Return: 0; -ENOENT: there is none; -ESTALE: it is another version's; or another negative error
+ * number.
  */
 int rp_state_policy(const struct rp_maps *maps, struct rp_policy *policy)
 {
-	u32 zero = 0, id;
-	int fd, err;
+	int fd = rp_map_inner(maps), err;
+	u32 zero = 0;
 
-	if (bpf_map_lookup_elem(maps->fd[RP_MAP_POLICY], &zero, &id))
-		return -errno;
-	fd = bpf_map_get_fd_by_id(id);
 	if (fd < 0)
-		return -errno;
+		return fd;
 	err = bpf_map_lookup_elem(fd, &zero, policy) ? -errno : 0;
 	close(fd);
-	return err;
+	return err || policy->version == RP_POLICY_VERSION ? err : -ESTALE;
 }
 
 static struct rp_spec *parse(const struct rp_document *document)
@@ -222,6 +221,46 @@ int rp_state_switch(const struct rp_maps *maps, int inner, struct rp_error *erro
 	if (bpf_map_update_elem(maps->fd[RP_MAP_POLICY], &zero, &inner, BPF_ANY))
 		return failed("the switch to the new policy", error);
 	return 0;
+}
+
+static void clear(int fd, u32 key, size_t size)
+{
+	int cpus = libbpf_num_possible_cpus();
+	void *zeros = cpus > 0 ? calloc(cpus, (size + 7) & ~7ul) : NULL;
+
+	if (zeros)
+		bpf_map_update_elem(fd, &key, zeros, BPF_ANY);
+	free(zeros);
+}
+
+static const char *rule_name(const struct rp_policy *policy, u32 number)
+{
+	for (u32 i = 0; i < policy->rule_count; i++)
+		if (policy->rule[i].number == number)
+			return policy->rule[i].name;
+	return "";
+}
+
+/**
+ * rp_state_begin_counts() - classes and rules that are new begin at 0
+ * @maps: the maps
+ * @old: the policy before; zeros: there was none
+ * @policy: the policy in force
+ *
+ * They may have the number of one that is no more.
+ */
+void rp_state_begin_counts(const struct rp_maps *maps, const struct rp_policy *old,
+			   const struct rp_policy *policy)
+{
+	for (u32 i = 0; i < RP_CLASSES_MAX; i++) {
+		if (!strcmp(old->class[i].name, policy->class[i].name))
+			continue;
+		clear(maps->fd[RP_MAP_CLASS_COUNTERS], i, sizeof(struct rp_counter));
+		clear(maps->fd[RP_MAP_PACERS], i, sizeof(struct rp_pacer));
+	}
+	for (u32 i = 0; i < RP_RULES_MAX; i++)
+		if (strcmp(rule_name(old, i), rule_name(policy, i)))
+			clear(maps->fd[RP_MAP_RULE_COUNTERS], i, sizeof(struct rp_counter));
 }
 
 /* @size: of a key; the generation stands behind its length. A walk does not survive deletions */
