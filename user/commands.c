@@ -316,6 +316,16 @@ static const struct rp_verb monitor_verbs[] = {
 	  .run = rp_monitor },
 };
 
+static const struct rp_keyword doctor[] = {
+	{ .name = "peer", .type = RP_ARG_PEER, .example = "ADDRESS",
+	  .help = "and whether packets as large as QPs' get there; needs CAP_NET_RAW" },
+};
+
+static const struct rp_verb doctor_verbs[] = {
+	{ .name = "", .help = "what RoCE needs of this host, and the command that mends what is wrong",
+	  .subject = RP_ARG_RDMA, .subjects = true, KEYWORDS(doctor), .run = rp_doctor },
+};
+
 static const struct rp_verb version_verbs[] = {
 	{ .name = "", .help = "versions of the tool and of the module, and what they can do",
 	  .run = rp_version },
@@ -349,6 +359,8 @@ static const struct rp_object objects[] = {
 	{ "status", "what is attached where", VERBS(status_verbs) },
 	{ "run", "follow netdevices that come and go", VERBS(run_verbs) },
 	{ "monitor", "events", VERBS(monitor_verbs) },
+	{ "rdma", "RDMA devices whose data passes the kernel by", VERBS(rp_rdma_verbs) },
+	{ "doctor", "what is wrong with this host", VERBS(doctor_verbs) },
 	{ "version", "what there is", VERBS(version_verbs) },
 	{ "help", "more of this", VERBS(help_verbs) },
 };

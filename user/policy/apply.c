@@ -5,7 +5,8 @@
  *   1. maps and programs are there, or are made in a stage beside the old ones
  *   2. the policy is written beside the one in force (state.c)
  *   3. devices, ports and keys of the module are made
- *   4. programs are attached where they are not yet, fq is put on the ports
+ *   4. programs are attached where they are not yet, fq is put on the ports; QPs that
+ *      connect are judged by the new policy (rdma_apply.c)
  *   5. one update of a map: packets see the new policy
  *   6. programs are detached where the new policy does not want them
  *
@@ -28,6 +29,7 @@
 #include "compile.h"
 #include "devices.h"
 #include "hooks.h"
+#include "rdma.h"
 #include "state.h"
 
 #define LINE_RATE_DEFAULT (100000000000ull / 8)
@@ -338,8 +340,10 @@ static void roll_back(struct transaction *t)
 				   t->old->dcqcn.line_rate_bytes_per_s, t->policy);
 			rp_devices_apply(t->rtnl, NULL, t->before, t->policy, &none);
 			attach_again(t);
+			rp_rdma_apply(NULL, t->before, t->policy);
 		}
 	} else {
+		rp_rdma_remove(NULL);
 		rp_hooks_drop(&t->hooks);
 	}
 	if (t->maps.fd[RP_MAP_PORTS] >= 0)
@@ -368,9 +372,9 @@ static int commit(struct transaction *t)
 	return 0;
 }
 
-static void say_missing(const struct transaction *t)
+static void say_missing(const struct transaction *t, const struct rp_spec *spec)
 {
-	if (!t->hooks.count && !t->hooks.missing_count)
+	if (!t->hooks.count && !t->hooks.missing_count && !rp_given(spec, RP_KEY_POLICY_RDMA))
 		rp_complain("warning: the policy names no netdevice: add interfaces: [eth0]");
 	for (unsigned int i = 0; i < t->hooks.missing_count; i++)
 		rp_complain("warning: there is no netdevice %s; apply again when it comes (or run)",
@@ -399,6 +403,8 @@ static int change(struct transaction *t, const struct rp_spec *spec, const char 
 	/* before the policy may want to know them */
 	if (!err && t->loaded)
 		read_census(t);
+	if (!err)
+		err = rp_rdma_apply(t->before, spec, t->policy);
 	return err ? err : commit(t);
 }
 
@@ -407,7 +413,7 @@ static void finish(struct transaction *t, const struct rp_spec *spec)
 	detach(t);
 	pin_active(t);
 	rp_state_forget(&t->maps, t->policy->generation);
-	say_missing(t);
+	say_missing(t, spec);
 	if (t->before)
 		rp_spec_fill(t->before);
 	rp_spec_diff(t->before, spec, stdout);
@@ -441,6 +447,7 @@ int rp_apply(struct rp_spec *spec)
 	int ret = RP_EXIT_FAILURE;
 	struct transaction t;
 
+	rp_rdma_say(spec, stderr);
 	rp_spec_fill(spec);
 	if (!begin(&t) && !open_maps(&t)) {
 		if (open_programs(&t) || change(&t, spec, text)) {
@@ -473,6 +480,7 @@ int rp_refresh(void)
 		if (!rp_devices_refresh(t.rtnl, t.before, t.policy) &&
 		    !find_hooks(&t, t.before) && !attach(&t)) {
 			detach(&t);
+			rp_rdma_refresh(t.before);
 			ret = RP_EXIT_OK;
 		}
 	}
@@ -493,6 +501,7 @@ int rp_remove(void)
 
 	if (!begin(&t) && !open_maps(&t)) {
 		rp_programs_open(&t.programs);
+		rp_rdma_remove(t.before);
 		if (t.maps.fd[RP_MAP_PORTS] < 0)
 			t.maps.fd[RP_MAP_PORTS] = rp_map_open(RP_MAP_PORTS);
 		if (t.maps.fd[RP_MAP_PORTS] >= 0)
