@@ -309,7 +309,11 @@ static const struct rp_verb run_verbs[] = {
 	  .subject = RP_ARG_FILE, .run = rp_run },
 };
 
-static const struct rp_keyword monitor[] = { DEV(ROCEPATH_A_EVENT_DEVICE, false) };
+static const struct rp_keyword monitor[] = {
+	DEV(ROCEPATH_A_EVENT_DEVICE, false),
+	{ .name = "rdma", .type = RP_ARG_RDMA, .example = "DEV",
+	  .help = "those of an RDMA device, and no others" },
+};
 
 static const struct rp_verb monitor_verbs[] = {
 	{ .name = "", .help = "print events as they happen, a line each", KEYWORDS(monitor),

@@ -12,6 +12,8 @@
 /* SOURCES: user/netlink.c user/attrs.c user/sets.c user/table.c user/cli.c user/commands.c */
 /* SOURCES: user/device.c user/port.c user/peer.c user/path.c user/flow.c user/key.c user/class.c */
 /* SOURCES: user/stats.c user/monitor.c user/overview.c user/advice.c */
+/* SOURCES: user/commands_rdma.c user/rdma_sets.c user/rdma.c user/rdma_ports.c user/files.c */
+/* SOURCES: user/monitor_rdma.c user/owner.c */
 /* SOURCES: user/discover.c user/hops.c user/fabric.c user/graph.c */
 /* SOURCES: user/top.c user/sample.c user/rates.c user/rates_json.c user/view.c user/screen.c */
 /* LIBS: -lmnl -lsmartcols -lncursesw */
