@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * Probes between hosts, for the EVs that QPs sit on: what the rest of the module
- * sees of them.
- *
- * rp_rdma_probe_want() and _unwant() take no lock that sleeps: the hook calls
- * them. What comes of it is told to rp_rdma_paths_changed() (failure.h).
+ * sees of them. Knobs are those of struct rp_rdma_settings, read as they are
+ * needed; what is found out goes to rp_rdma_paths_changed().
  */
 #ifndef ROCEPATH_RDMA_PROBE_H
 #define ROCEPATH_RDMA_PROBE_H
@@ -15,40 +13,6 @@
 #include <rdma/ib_verbs.h>
 
 struct rp_rdma_device;
-struct rp_rdma_prober;
-
-#define RP_RDMA_PROBE_INTERVAL_US	10000
-#define RP_RDMA_PROBE_INTERVAL_US_MIN	1000
-#define RP_RDMA_PROBE_INTERVAL_US_MAX	10000000
-#define RP_RDMA_PROBES_PER_SECOND	20000
-#define RP_RDMA_PROBES_PER_SECOND_MIN	10
-#define RP_RDMA_PROBES_PER_SECOND_MAX	1000000
-#define RP_RDMA_PROBE_HOLDDOWN_MS	1000
-#define RP_RDMA_PROBE_HOLDDOWN_MS_MAX	60000
-#define RP_RDMA_PROBE_SLOW_FACTOR	4
-#define RP_RDMA_PROBE_SLOW_FACTOR_MAX	1000
-
-/**
- * struct rp_rdma_probe_knobs - of a device's probes
- * @interval_us: of each EV in use, which is probed twice in it; 0: no probes
- * @per_second: probes of the device, at most
- * @holddown_ms: first one of a path that came back
- * @slow_factor: round trip so many times that of others: degraded; 0: never
- */
-struct rp_rdma_probe_knobs {
-	u32 interval_us;
-	u32 per_second;
-	u32 holddown_ms;
-	u32 slow_factor;
-};
-
-/* the knobs of a device that nobody set any for */
-#define RP_RDMA_PROBE_KNOBS ((struct rp_rdma_probe_knobs){	\
-	.interval_us = RP_RDMA_PROBE_INTERVAL_US,		\
-	.per_second = RP_RDMA_PROBES_PER_SECOND,		\
-	.holddown_ms = RP_RDMA_PROBE_HOLDDOWN_MS,		\
-	.slow_factor = RP_RDMA_PROBE_SLOW_FACTOR,		\
-})
 
 /**
  * struct rp_rdma_path_change - what became of one EV between two addresses
@@ -56,7 +20,7 @@ struct rp_rdma_probe_knobs {
  * @state: enum rocepath_rdma_path_state, what it is now
  * @before: and was
  * @reason: enum rocepath_rdma_path_reason
- * @took_us: since the first probe was sent that nothing was heard of
+ * @took_us: since the first probe was sent that nothing was heard of, 0: none
  * @rtt_us: 0: not known
  */
 struct rp_rdma_path_change {
@@ -75,7 +39,7 @@ struct rp_rdma_path_change {
  * @ev: the EV
  * @state: enum rocepath_rdma_path_state
  * @reason: enum rocepath_rdma_path_reason
- * @users: QPs that want it probed
+ * @users: QPs that want it probed; 0: it is there so that the peer's silence is not a path's
  * @since_ms: in this state for so long
  * @rtt_us: 0: nothing was answered yet
  * @loss_ppm: lately
@@ -120,34 +84,8 @@ struct rp_rdma_peer_info {
 	u32 evs;
 };
 
-/* what is counted of a device's probes; names are in rp_rdma_probe_count_names */
-enum rp_rdma_probe_count {
-	RP_RDMA_PROBES_SENT,
-	RP_RDMA_PROBES_ANSWERED,	/* probes of others, by us */
-	RP_RDMA_PROBES_DELAYED,		/* by the budget */
-	RP_RDMA_PROBES_UNSENT,		/* the send queue was full */
-	RP_RDMA_PROBE_RX_OK,
-	RP_RDMA_PROBE_RX_MALFORMED,
-	RP_RDMA_PROBE_RX_VERSION,
-	RP_RDMA_PROBE_RX_KEY,
-	RP_RDMA_PROBE_RX_MAC,
-	RP_RDMA_PROBE_RX_REPLAY,
-	RP_RDMA_PROBE_RX_UNPROVEN,
-	RP_RDMA_PROBE_RX_TYPE,
-	RP_RDMA_PROBE_RX_PEER,		/* there was no room for a peer more */
-	RP_RDMA_PROBE_PATHS_REFUSED,	/* EVs that are not probed: there was no room */
-	RP_RDMA_PROBE_PATHS_DOWN,
-	RP_RDMA_PROBE_PATHS_DEGRADED,
-	RP_RDMA_PROBE_PATHS_BACK,
-	RP_RDMA_PROBE_PEERS_LOST,
-	RP_RDMA_PROBE_PEERS_UNREACHED,	/* resolutions that failed */
-	RP_RDMA_PROBE_COUNTS
-};
-
-extern const char *const rp_rdma_probe_count_names[RP_RDMA_PROBE_COUNTS];
-
-/* an identity only: see rp_rdma_probe_owns() */
-void rp_rdma_probe_qp_event(struct ib_event *event, void *context);
+/* what the QPs of the probes have as their context */
+extern const char rp_rdma_probe_mark[];
 
 /**
  * rp_rdma_probe_owns() - is it a QP of the probes?
@@ -157,35 +95,46 @@ void rp_rdma_probe_qp_event(struct ib_event *event, void *context);
  */
 static inline bool rp_rdma_probe_owns(const struct ib_qp *qp)
 {
-	return qp->event_handler == rp_rdma_probe_qp_event;
+	return qp->qp_context == rp_rdma_probe_mark;
 }
 
-/* --- device.h or main.c calls these --- */
-
-int rp_rdma_probe_init(void);
-void rp_rdma_probe_exit(void);
-struct rp_rdma_prober *rp_rdma_probe_new(struct rp_rdma_device *device, struct ib_device *ib,
-					 u32 port, const struct rp_rdma_probe_knobs *knobs);
-void rp_rdma_probe_free(struct rp_rdma_prober *prober);
-
-/* --- for QPs --- */
-
-bool rp_rdma_probe_want(struct rp_rdma_prober *prober, const struct in6_addr *local,
+/* for QPs; the hook's context will do */
+bool rp_rdma_probe_want(struct rp_rdma_device *rdev, const struct in6_addr *local,
 			const struct in6_addr *remote, u16 ev, u8 traffic_class);
-void rp_rdma_probe_unwant(struct rp_rdma_prober *prober, const struct in6_addr *local,
+void rp_rdma_probe_unwant(struct rp_rdma_device *rdev, const struct in6_addr *local,
 			  const struct in6_addr *remote, u16 ev);
-u8 rp_rdma_probe_state(struct rp_rdma_prober *prober, const struct in6_addr *local,
+u8 rp_rdma_probe_state(struct rp_rdma_device *rdev, const struct in6_addr *local,
 		       const struct in6_addr *remote, u16 ev);
 
-/* --- for netlink --- */
-
-void rp_rdma_probe_set(struct rp_rdma_prober *prober, const struct rp_rdma_probe_knobs *knobs);
-u64 rp_rdma_probe_counter(const struct rp_rdma_prober *prober, enum rp_rdma_probe_count count);
-u32 rp_rdma_probe_peers(struct rp_rdma_prober *prober);
-bool rp_rdma_probe_path_at(struct rp_rdma_prober *prober, unsigned long *cursor,
+/* for netlink */
+bool rp_rdma_probe_path_at(struct rp_rdma_device *rdev, unsigned long *cursor,
 			   struct rp_rdma_path_info *info);
-bool rp_rdma_probe_peer_at(struct rp_rdma_prober *prober, unsigned long *cursor,
+bool rp_rdma_probe_peer_at(struct rp_rdma_device *rdev, unsigned long *cursor,
 			   struct rp_rdma_peer_info *info);
-const char *rp_rdma_probe_trouble(const struct rp_rdma_prober *prober);
+u32 rp_rdma_probe_peers(struct rp_rdma_device *rdev);
+
+/* for who makes devices, and for keys */
+int rp_rdma_probe_start(struct rp_rdma_device *rdev);
+void rp_rdma_probe_stop(struct rp_rdma_device *rdev);
+void rp_rdma_probe_rekeyed(bool keyed);
+int rp_rdma_probe_init(void);
+void rp_rdma_probe_exit(void);
+
+/**
+ * rp_rdma_paths_changed() - probes have found out something (failure.c)
+ * @rdev: the port
+ * @local: IPv4 mapped
+ * @remote: IPv4 mapped
+ * @change: the EVs
+ * @n: how many
+ *
+ * Changes of one moment between two addresses come together, DOWN and DEGRADED
+ * as well as UP and UNKNOWN, which both end these.
+ *
+ * Context: process, no lock held; never after rp_rdma_probe_stop().
+ */
+void rp_rdma_paths_changed(struct rp_rdma_device *rdev, const struct in6_addr *local,
+			   const struct in6_addr *remote,
+			   const struct rp_rdma_path_change *change, u32 n);
 
 #endif /* ROCEPATH_RDMA_PROBE_H */
