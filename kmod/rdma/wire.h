@@ -6,7 +6,7 @@
 #include <linux/rcupdate.h>
 #include <rocepath/rdma_wire.h>
 
-#include "core/wire.h"
+#include "../core/wire.h"
 
 struct netlink_ext_ack;
 
