@@ -16,6 +16,7 @@
 #include <linux/module.h>
 #include <net/ipv6.h>
 #include <net/net_namespace.h>
+#include <rdma/ib_cm.h>
 #include <rocepath/rdma_wire.h>
 
 #define CM_RESOLVE_MS 2000

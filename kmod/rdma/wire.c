@@ -146,7 +146,7 @@ static struct rp_rdma_keyring *key_copy(void)
 }
 
 /* Return: 0, or why it cannot be */
-static int key_put(struct rp_keys *keys, u8 id, const u8 *secret, const bool *active,
+static int key_change(struct rp_keys *keys, u8 id, const u8 *secret, const bool *active,
 		   struct netlink_ext_ack *extack)
 {
 	bool first = !rcu_access_pointer(keyring);
@@ -191,7 +191,7 @@ int rp_rdma_key_set(u8 id, const u8 *secret, const bool *active, struct netlink_
 
 	mutex_lock(&key_mutex);
 	ring = key_copy();
-	err = ring ? key_put(&ring->keys, id, secret, active, extack) : -ENOMEM;
+	err = ring ? key_change(&ring->keys, id, secret, active, extack) : -ENOMEM;
 	if (err)
 		kfree_sensitive(ring);
 	else
