@@ -17,6 +17,7 @@
 #include <linux/slab.h>
 
 #include "netlink.h"
+#include "probe.h"
 
 DEFINE_MUTEX(rp_rdma_mutex);	/* the list, and settings */
 LIST_HEAD(rp_rdma_devices);	/* readers: under it, or RCU */
@@ -124,6 +125,12 @@ static struct rp_rdma_device *rdev_new(struct ib_device *ib, u32 port)
 	strscpy(rdev->name, dev_name(&ib->dev), sizeof(rdev->name));
 	mutex_lock(&rp_rdma_mutex);
 	rdev->settings = rp_rdma_defaults;
+	mutex_unlock(&rp_rdma_mutex);
+	if (rp_rdma_probe_start(rdev)) {
+		kfree(rdev);
+		return NULL;
+	}
+	mutex_lock(&rp_rdma_mutex);
 	list_add_tail_rcu(&rdev->list, &rp_rdma_devices);
 	mutex_unlock(&rp_rdma_mutex);
 	return rdev;
@@ -131,6 +138,7 @@ static struct rp_rdma_device *rdev_new(struct ib_device *ib, u32 port)
 
 static void rdev_release(struct rp_rdma_device *rdev)
 {
+	rp_rdma_probe_stop(rdev);
 	kfree(rdev);
 }
 

@@ -9,14 +9,18 @@
 
 #include "device.h"
 #include "netlink.h"
+#include "probe.h"
 
 static int __init rp_rdma_init(void)
 {
 	int err;
 
-	err = rp_rdma_device_init();
+	err = rp_rdma_probe_init();
 	if (err)
 		return err;
+	err = rp_rdma_device_init();
+	if (err)
+		goto err_probe;
 	err = rp_rdma_netlink_init();
 	if (err)
 		goto err_device;
@@ -24,6 +28,8 @@ static int __init rp_rdma_init(void)
 
 err_device:
 	rp_rdma_device_exit();
+err_probe:
+	rp_rdma_probe_exit();
 	return err;
 }
 
@@ -31,6 +37,7 @@ static void __exit rp_rdma_exit(void)
 {
 	rp_rdma_netlink_exit();
 	rp_rdma_device_exit();
+	rp_rdma_probe_exit();
 }
 
 module_init(rp_rdma_init);

@@ -113,6 +113,11 @@ int rp_rdma_nl_put_stats(struct sk_buff *skb, int attr, const struct rp_rdma_dev
 static const struct genl_ops netlink_ops[] = {
 	RP_OP_GET(DEVICE_GET, device, rp_rdma_nl_device_get, rp_rdma_nl_device_dump),
 	RP_OP_ADMIN(DEVICE_SET, device, rp_rdma_nl_device_set, NULL),
+	RP_OP_GET(PATH_GET, path, NULL, rp_rdma_nl_path_dump),
+	RP_OP_GET(PEER_GET, peer, NULL, rp_rdma_nl_peer_dump),
+	RP_OP_ADMIN(KEY_GET, key, NULL, rp_rdma_nl_key_dump),
+	RP_OP_ADMIN(KEY_SET, key, rp_rdma_nl_key_set, NULL),
+	RP_OP_ADMIN(KEY_DEL, key, rp_rdma_nl_key_del, NULL),
 };
 
 /* events tell whose QPs there are */

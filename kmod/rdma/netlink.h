@@ -21,6 +21,16 @@ int rp_rdma_nl_device_get(struct sk_buff *skb, struct genl_info *info);
 int rp_rdma_nl_device_dump(struct sk_buff *skb, struct netlink_callback *cb);
 int rp_rdma_nl_device_set(struct sk_buff *skb, struct genl_info *info);
 
+/* handlers; probe_netlink.c */
+extern const struct nla_policy rp_nl_path_policy[ROCEPATH_RDMA_A_PATH_MAX + 1];
+extern const struct nla_policy rp_nl_peer_policy[ROCEPATH_RDMA_A_PEER_MAX + 1];
+extern const struct nla_policy rp_nl_key_policy[ROCEPATH_RDMA_A_KEY_MAX + 1];
+int rp_rdma_nl_path_dump(struct sk_buff *skb, struct netlink_callback *cb);
+int rp_rdma_nl_peer_dump(struct sk_buff *skb, struct netlink_callback *cb);
+int rp_rdma_nl_key_dump(struct sk_buff *skb, struct netlink_callback *cb);
+int rp_rdma_nl_key_set(struct sk_buff *skb, struct genl_info *info);
+int rp_rdma_nl_key_del(struct sk_buff *skb, struct genl_info *info);
+
 int rp_rdma_netlink_init(void);
 void rp_rdma_netlink_exit(void);
 

@@ -2,7 +2,7 @@
 /* Netlink: ports of RDMA devices, and their settings. */
 #include <linux/netdevice.h>
 
-#include "compat/genetlink.h"
+#include "../compat/genetlink.h"
 #include "device.h"
 #include "netlink.h"
 

@@ -35,9 +35,11 @@
 	C(EVENTS_LOST, events_lost)		/* no memory to tell */			\
 	C(TX_HELLO, tx_hello)								\
 	C(TX_PROBES, tx_probes)								\
+	C(RX_HELLO, rx_hello)			/* valid */				\
 	C(RX_ANSWERS, rx_answers)		/* to probes, valid */			\
 	C(RX_PROBES, rx_probes)			/* of others, valid */			\
 	C(PROBES_REFUSED, probes_refused)	/* the budget is spent */		\
+	C(PATHS_UNPROBED, paths_unprobed)	/* no memory, or too many of them */	\
 	C(RX_MALFORMED, rx_malformed)							\
 	C(RX_VERSION, rx_version)		/* unknown version */			\
 	C(RX_KEY, rx_key)			/* made with a key we do not have */	\
