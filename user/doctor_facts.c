@@ -197,10 +197,10 @@ static int take_follows(const struct nlmsghdr *nlh, void *data)
 	return 0;
 }
 
-/* the module has looked at the driver, and not only at its name */
+/* it has looked at the driver, and not only at its name; asking would load it */
 static void ask_module(struct rp_doctor_facts *facts)
 {
-	struct rp_nl *nl = rp_nl_open(&rp_rdma_family, NULL);
+	struct rp_nl *nl = rp_rdma_is_loaded() ? rp_nl_open(&rp_rdma_family, NULL) : NULL;
 
 	if (!nl)
 		return;
@@ -209,19 +209,19 @@ static void ask_module(struct rp_doctor_facts *facts)
 	rp_nl_release(nl);
 }
 
-static bool ends_signed(const char *path)
+static enum rp_doctor_signed look_at_file(const char *path)
 {
 	char end[sizeof(SIGNATURE)] = "";
 	FILE *file = fopen(path, "re");
 	bool is_signed;
 
 	if (!file)
-		return false;
+		return RP_DOCTOR_NO_MODULE;
 	is_signed = !fseek(file, -(long)strlen(SIGNATURE), SEEK_END) &&
 		    fread(end, 1, strlen(SIGNATURE), file) == strlen(SIGNATURE) &&
 		    !strcmp(end, SIGNATURE);
 	fclose(file);
-	return is_signed;
+	return is_signed ? RP_DOCTOR_SIGNED : RP_DOCTOR_UNSIGNED;
 }
 
 /* the file as modules.dep names it: "updates/dkms/rocepath.ko.xz: ..." */
@@ -247,8 +247,7 @@ static enum rp_doctor_signed file_of(const char *name, const char *release)
 			continue;
 		snprintf(path, sizeof(path), "/lib/modules/%s/%.96s", release, line);
 		at += strlen(file) - (at == line);
-		found = *at ? RP_DOCTOR_COMPRESSED :
-			ends_signed(path) ? RP_DOCTOR_SIGNED : RP_DOCTOR_UNSIGNED;
+		found = *at ? RP_DOCTOR_COMPRESSED : look_at_file(path);
 	}
 	if (list)
 		fclose(list);

@@ -133,7 +133,7 @@ static int listen_to(struct rp_cli *cli, const struct rp_args *args, struct rp_m
 static int connect_modules(struct rp_cli *cli, const struct rp_monitored *monitor)
 {
 	bool rdma = monitor->rdma || (!monitor->device &&
-				      !access("/sys/module/rocepath_rdma", F_OK));
+				      rp_rdma_is_loaded());
 
 	if (rdma && rp_rdma_connect(cli))
 		return RP_EXIT_FAILURE;

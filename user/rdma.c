@@ -19,6 +19,16 @@
 #define ALL "all"
 
 /**
+ * rp_rdma_is_loaded() - whether the module for RDMA devices is loaded
+ *
+ * To ask for its family has the kernel load it, which is for those who want something of it.
+ */
+bool rp_rdma_is_loaded(void)
+{
+	return !access("/sys/module/rocepath_rdma", F_OK);
+}
+
+/**
  * rp_rdma_connect() - find the module for RDMA devices, or complain
  * @cli: this run
  *
@@ -317,7 +327,7 @@ int rp_rdma_show(struct rp_cli *cli, const struct rp_args *args)
 {
 	struct rp_rdma_ports ports = { 0 };
 	struct module_rows rows = { &ports, NULL };
-	struct rp_error error, missing;
+	struct rp_error error;
 	int ret, err = 0;
 
 	if (rp_rdma_ports_read(&ports, &error)) {
@@ -325,7 +335,8 @@ int rp_rdma_show(struct rp_cli *cli, const struct rp_args *args)
 		return RP_EXIT_FAILURE;
 	}
 	rows.row = calloc(ports.count + 1, sizeof(*rows.row));
-	cli->rdma = rp_nl_open(&rp_rdma_family, &missing);
+	if (rp_rdma_is_loaded())
+		cli->rdma = rp_nl_open(&rp_rdma_family, NULL);
 	if (cli->rdma && rows.row) {
 		rp_nl_request(cli->rdma, ROCEPATH_RDMA_CMD_DEVICE_GET);
 		err = rp_nl_dump(cli->rdma, keep_row, &rows);
@@ -335,8 +346,7 @@ int rp_rdma_show(struct rp_cli *cli, const struct rp_args *args)
 	else
 		ret = show_ports(cli, args->subject, &rows);
 	if (!cli->rdma && !cli->format.json && ports.count)
-		rp_complain("%s; then QPs can be steered, and their paths are watched",
-			    missing.text);
+		rp_complain("QPs can be steered, and their paths watched, by a module that is not loaded: modprobe rocepath_rdma");
 	drop_rows(&rows);
 	rp_rdma_ports_drop(&ports);
 	return ret;

@@ -14,6 +14,7 @@ extern const struct rp_set rp_rdma_device_attrs, rp_rdma_class_attrs, rp_rdma_po
 	rp_rdma_key_attrs, rp_rdma_event_attrs;
 extern const char *const rp_rdma_action_names[], *const rp_rdma_entropy_names[];
 
+bool rp_rdma_is_loaded(void);
 int rp_rdma_connect(struct rp_cli *cli);
 
 #endif /* ROCEPATH_USER_RDMA_H */

@@ -119,9 +119,10 @@ static int ask(struct discovery *d, const struct rp_args *args, struct rp_error 
 	return err;
 }
 
+/* behind the last router that answers there may be more, unless the peer says how far it is */
 static bool is_seen(const struct discovery *d)
 {
-	return d->fabric.port[0].verdict == RP_FABRIC_SEEN && d->hops.distance;
+	return d->fabric.port[0].verdict == RP_FABRIC_SEEN && d->hops.distance && !d->hops.assumed;
 }
 
 static void put_plan(struct nlmsghdr *nlh, const struct discovery *d)
@@ -270,11 +271,11 @@ static int complain(const struct discovery *d)
 {
 	const struct rp_fabric_port *port = &d->fabric.port[0];
 
-	if (d->hops.assumed && d->hops.distance)
-		rp_complain("%s answers no ping: that it is %u hops away follows from the routers",
-			    d->peer, d->hops.distance);
 	if (!d->hops.distance)
 		rp_complain("neither %s nor any router answers: the sequence of EVs stays",
+			    d->peer);
+	else if (d->hops.assumed)
+		rp_complain("%s answers no ping, so routers behind the last that was heard may be hidden; the sequence of EVs stays",
 			    d->peer);
 	else if (port->verdict == RP_FABRIC_BLIND)
 		rp_complain("routers do not answer at some hop: what is distinct there is not seen; the sequence of EVs stays");

@@ -20,7 +20,7 @@
 #include "policy/apply.h"
 #include "policy/load.h"
 #include "policy/programs.h"
-#include "policy/rdma.h"
+#include "rdma.h"
 
 #define SETTLE_MS 50	/* a netdevice comes with several messages */
 #define LOOK_MS 500	/* for what sends no message */
@@ -98,7 +98,7 @@ static void look_for_module(bool *missing)
 	bool was_missing = *missing;
 	struct rp_spec *spec;
 
-	*missing = rp_rdma_is_missing();
+	*missing = !rp_rdma_is_loaded();
 	if (*missing || !was_missing)
 		return;
 	spec = rp_in_force_quiet();
@@ -126,7 +126,7 @@ static void follow(struct watch *w, const char *path)
 		{ .fd = mnl_socket_get_fd(w->links), .events = POLLIN },
 		{ .fd = w->signals, .events = POLLIN },
 	};
-	bool missing = rp_census_is_missing(), no_module = rp_rdma_is_missing();
+	bool missing = rp_census_is_missing(), no_module = !rp_rdma_is_loaded();
 
 	for (;;) {
 		if (poll(fds, 2, LOOK_MS) < 0 && errno != EINTR)

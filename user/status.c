@@ -159,8 +159,7 @@ static int print_policy(const struct nlmsghdr *nlh, void *data)
 /* what QPs that connect are judged by, where the module for RDMA devices is loaded */
 static void print_rdma(struct printer *p)
 {
-	struct rp_nl *nl = access("/sys/module/rocepath_rdma", F_OK) ? NULL :
-			   rp_nl_open(&rp_rdma_family, NULL);
+	struct rp_nl *nl = rp_rdma_is_loaded() ? rp_nl_open(&rp_rdma_family, NULL) : NULL;
 
 	if (!nl)
 		return;

@@ -50,8 +50,7 @@ static int compare(const void *a, const void *b)
  */
 void rp_steered_read(struct rp_steered *steered)
 {
-	struct rp_nl *nl = access("/sys/module/rocepath_rdma", F_OK) ? NULL :
-			   rp_nl_open(&rp_rdma_family, NULL);
+	struct rp_nl *nl = rp_rdma_is_loaded() ? rp_nl_open(&rp_rdma_family, NULL) : NULL;
 
 	*steered = (struct rp_steered){ .there = false };
 	if (!nl)

@@ -23,6 +23,5 @@ int rp_rdma_apply(const struct rp_spec *before, const struct rp_spec *spec,
 		  const struct rp_policy *policy);
 void rp_rdma_refresh(const struct rp_spec *spec);
 void rp_rdma_remove(const struct rp_spec *before);
-bool rp_rdma_is_missing(void);
 
 #endif /* ROCEPATH_USER_POLICY_RDMA_H */

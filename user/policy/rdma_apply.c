@@ -6,7 +6,6 @@
  */
 #include <errno.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "../attrs.h"
 #include "../key.h"
@@ -15,14 +14,6 @@
 #include "rdma.h"
 
 #define SETTINGS ((1ull << RP_KEY_RDMA_SETTINGS) - 1)
-
-/**
- * rp_rdma_is_missing() - whether the module for RDMA devices is not loaded
- */
-bool rp_rdma_is_missing(void)
-{
-	return access("/sys/module/rocepath_rdma", F_OK);
-}
 
 static int submit(struct rp_nl *nl, const char *subject)
 {
@@ -137,19 +128,18 @@ static bool has_section(const struct rp_spec *spec)
 int rp_rdma_apply(const struct rp_spec *before, const struct rp_spec *spec,
 		  const struct rp_policy *policy)
 {
+	bool wanted = rp_rdma_wanted(spec);
+	struct rp_error error;
 	struct rp_nl *nl;
 	int err;
 
-	if (rp_rdma_is_missing()) {
-		if (rp_rdma_wanted(spec))
-			rp_complain("warning: what the policy says of QPs of RDMA devices is not enforced: rocepath_rdma is not loaded; modprobe rocepath_rdma, and apply again");
+	/* the kernel loads it for who asks */
+	nl = wanted || rp_rdma_is_loaded() ? rp_nl_open(&rp_rdma_family, &error) : NULL;
+	if (!nl && wanted)
+		rp_complain("warning: what the policy says of QPs of RDMA devices is not enforced: %s, and apply again",
+			    error.text);
+	if (!nl)
 		return 0;
-	}
-	nl = rp_nl_open(&rp_rdma_family, NULL);
-	if (!nl) {
-		rp_complain("rocepath_rdma is loaded, but does not answer; see: dmesg");
-		return -1;
-	}
 	rp_rdma_put_policy(rp_nl_request(nl, ROCEPATH_RDMA_CMD_POLICY_SET), spec, policy);
 	err = submit(nl, "rdma");
 	if (!err && has_section(spec))
@@ -166,11 +156,9 @@ int rp_rdma_apply(const struct rp_spec *before, const struct rp_spec *spec,
  */
 void rp_rdma_refresh(const struct rp_spec *spec)
 {
-	struct rp_nl *nl;
+	struct rp_nl *nl = has_section(spec) && rp_rdma_is_loaded() ?
+			   rp_nl_open(&rp_rdma_family, NULL) : NULL;
 
-	if (!has_section(spec) || rp_rdma_is_missing())
-		return;
-	nl = rp_nl_open(&rp_rdma_family, NULL);
 	if (!nl)
 		return;
 	set_devices(nl, spec);
@@ -183,7 +171,7 @@ void rp_rdma_refresh(const struct rp_spec *spec)
  */
 void rp_rdma_remove(const struct rp_spec *before)
 {
-	struct rp_nl *nl = rp_rdma_is_missing() ? NULL : rp_nl_open(&rp_rdma_family, NULL);
+	struct rp_nl *nl = rp_rdma_is_loaded() ? rp_nl_open(&rp_rdma_family, NULL) : NULL;
 
 	if (!nl)
 		return;
