@@ -326,7 +326,7 @@ static const struct rp_keyword doctor[] = {
 };
 
 static const struct rp_verb doctor_verbs[] = {
-	{ .name = "", .help = "what RoCE needs of this host, and the command that mends what is wrong",
+	{ .name = "", .help = "what RoCE needs of this host, and how what is wrong is mended",
 	  .subject = RP_ARG_RDMA, .subjects = true, KEYWORDS(doctor), .run = rp_doctor },
 };
 

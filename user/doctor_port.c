@@ -383,6 +383,7 @@ static void judge_peer(const struct rp_doctor *d, const struct rp_doctor_port *p
 		       const struct rp_doctor_peer *peer)
 {
 	struct rp_finding finding = of(port, "path-mtu", RP_DOCTOR_OK);
+	char do_get[RP_TEXT_LEN];
 
 	if (!peer->answered) {
 		finding.state = RP_DOCTOR_NOT_KNOWN;
@@ -392,9 +393,9 @@ static void judge_peer(const struct rp_doctor *d, const struct rp_doctor_port *p
 		finding.state = RP_DOCTOR_BAD;
 		rp_doctor_fix(&finding, "ip link set dev %s mtu %" PRIu32, port->rdma.netdev,
 			      peer->fits ? peer->fits + ROCE_HEADERS : IB_MTU_MIN + ROCE_HEADERS);
-		rp_doctor_find(d, &finding,
-			       "packets with %" PRIu32 " bytes do not get to %s, those with %" PRIu32 " do",
-			       peer->tried, peer->address, peer->fits);
+		snprintf(do_get, sizeof(do_get), "those with %" PRIu32 " do", peer->fits);
+		rp_doctor_find(d, &finding, "packets with %" PRIu32 " bytes do not get to %s, %s",
+			       peer->tried, peer->address, peer->fits ? do_get : "nor smaller ones");
 	} else {
 		rp_doctor_find(d, &finding, "packets with %" PRIu32 " bytes get to %s and back",
 			       peer->tried, peer->address);
@@ -443,6 +444,7 @@ void rp_doctor_judge(const struct rp_doctor_facts *facts, rp_finding_fn fn, void
 			rp_doctor_port(&d, &facts->ports[i]);
 	if (facts->port_count)
 		return;
-	rp_doctor_fix(&none, "modprobe the NIC's driver, or: rdma link add rxe0 type rxe netdev eth0");
+	rp_doctor_fix(&none,
+		      "modprobe the NIC's driver, or: rdma link add rxe0 type rxe netdev eth0");
 	rp_doctor_find(&d, &none, "there is no RDMA device that speaks RoCE");
 }

@@ -17,6 +17,7 @@
 #include "rdma_ports.h"
 
 #define ALL "all"
+#define MODULE "rocepath_rdma"
 
 /**
  * rp_rdma_is_loaded() - whether the module for RDMA devices is loaded
@@ -25,7 +26,7 @@
  */
 bool rp_rdma_is_loaded(void)
 {
-	return !access("/sys/module/rocepath_rdma", F_OK);
+	return !access("/sys/module/" MODULE, F_OK);
 }
 
 /**
@@ -61,9 +62,9 @@ static int keep_row(const struct nlmsghdr *nlh, void *data)
 
 	for (unsigned int i = 0; !err && i < rows->ports->count; i++) {
 		const struct rp_rdma_port *port = &rows->ports->at[i];
+		const char *name = rp_attr_string(&attrs, ROCEPATH_RDMA_A_DEVICE_NAME);
 
-		if (rows->row[i] || strcmp(port->device, rp_attr_string(&attrs,
-						ROCEPATH_RDMA_A_DEVICE_NAME)) ||
+		if (rows->row[i] || strcmp(port->device, name) ||
 		    port->port != rp_attr_number(&attrs, ROCEPATH_RDMA_A_DEVICE_PORT))
 			continue;
 		rows->row[i] = calloc(1, MNL_ALIGN(nlh->nlmsg_len));
@@ -346,7 +347,7 @@ int rp_rdma_show(struct rp_cli *cli, const struct rp_args *args)
 	else
 		ret = show_ports(cli, args->subject, &rows);
 	if (!cli->rdma && !cli->format.json && ports.count)
-		rp_complain("QPs can be steered, and their paths watched, by a module that is not loaded: modprobe rocepath_rdma");
+		rp_complain("QPs can be steered and their paths watched; it needs: modprobe " MODULE);
 	drop_rows(&rows);
 	rp_rdma_ports_drop(&ports);
 	return ret;

@@ -119,10 +119,24 @@ static int ask(struct discovery *d, const struct rp_args *args, struct rp_error 
 	return err;
 }
 
-/* behind the last router that answers there may be more, unless the peer says how far it is */
-static bool is_seen(const struct discovery *d)
+/* why nothing is concluded, NULL: something is */
+static const char *problem_of(const struct discovery *d)
 {
-	return d->fabric.port[0].verdict == RP_FABRIC_SEEN && d->hops.distance && !d->hops.assumed;
+	static const char *const problems[] = {
+		[RP_FABRIC_SEEN] = NULL,
+		[RP_FABRIC_BLIND] =
+		"routers do not answer at some hop: what is distinct there is not seen",
+		[RP_FABRIC_UNSURE] =
+		"too many answers of routers are missing to tell paths apart",
+		[RP_FABRIC_DEAD] =
+		"no EV gets to the last router before the peer",
+	};
+
+	if (!d->hops.distance)
+		return "neither the peer nor any router answers";
+	if (d->hops.assumed)
+		return "the peer answers no ping, so routers behind the last that was heard may be hidden";
+	return problems[d->fabric.port[0].verdict];
 }
 
 static void put_plan(struct nlmsghdr *nlh, const struct discovery *d)
@@ -199,7 +213,7 @@ static void print_text(const struct discovery *d)
 	if (d->applied)
 		printf("QPs from %s to %s are planned by these paths from now on\n", d->device,
 		       d->peer);
-	else if (is_seen(d))
+	else if (!problem_of(d))
 		printf("to plan QPs by these paths: rocepath rdma discover %s dev %s apply\n",
 		       d->peer, d->device);
 }
@@ -244,7 +258,7 @@ static void print_json(const struct rp_format *format, const struct discovery *d
 	rp_json_string(&json, "peer", d->peer);
 	rp_json_number(&json, "distance", d->hops.distance);
 	rp_json_bool(&json, "assumed", d->hops.assumed);
-	rp_json_bool(&json, "seen", is_seen(d));
+	rp_json_bool(&json, "seen", !problem_of(d));
 	rp_json_bool(&json, "applied", d->applied);
 	rp_json_open(&json, "paths", '[');
 	for (unsigned int i = 0; i < d->fabric.count; i++)
@@ -270,24 +284,14 @@ static int print(const struct rp_cli *cli, const struct rp_args *args, const str
 static int complain(const struct discovery *d)
 {
 	const struct rp_fabric_port *port = &d->fabric.port[0];
+	const char *problem = problem_of(d);
 
-	if (!d->hops.distance)
-		rp_complain("neither %s nor any router answers: the sequence of EVs stays",
-			    d->peer);
-	else if (d->hops.assumed)
-		rp_complain("%s answers no ping, so routers behind the last that was heard may be hidden; the sequence of EVs stays",
-			    d->peer);
-	else if (port->verdict == RP_FABRIC_BLIND)
-		rp_complain("routers do not answer at some hop: what is distinct there is not seen; the sequence of EVs stays");
-	else if (port->verdict == RP_FABRIC_UNSURE)
-		rp_complain("too many answers of routers are missing to tell paths apart; the sequence of EVs stays");
-	else if (port->verdict == RP_FABRIC_DEAD)
-		rp_complain("no EV gets to the last router before %s; the sequence of EVs stays",
-			    d->peer);
+	if (problem)
+		rp_complain("%s: %s; the sequence of EVs stays", d->peer, problem);
 	else if (port->reached < port->tried)
 		rp_complain("%u of %u EVs do not get there: REACHED says no",
 			    port->tried - port->reached, port->tried);
-	return is_seen(d) ? RP_EXIT_OK : RP_EXIT_FAILURE;
+	return problem ? RP_EXIT_FAILURE : RP_EXIT_OK;
 }
 
 static int discover(struct rp_cli *cli, const struct rp_args *args, struct discovery *d)
@@ -311,7 +315,7 @@ static int discover(struct rp_cli *cli, const struct rp_args *args, struct disco
 		rp_complain("%s", error.text);
 		return RP_EXIT_FAILURE;
 	}
-	if (rp_args_get(args, "apply") && is_seen(d)) {
+	if (rp_args_get(args, "apply") && !problem_of(d)) {
 		ret = apply(cli, args, d);
 		if (ret)
 			return ret;

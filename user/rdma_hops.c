@@ -30,7 +30,7 @@
 #endif
 
 #define TRIES 3
-#define SILENT_END 2		/* hops without any answer, where it ends if the peer's is unknown */
+#define SILENT_END 2		/* hops without any answer: there it ends, if nothing else says */
 #define WAIT_US 300000		/* for answers to the last of a round */
 #define MESSAGE_LEN 2048
 

@@ -169,8 +169,8 @@ static void test_modules(void **state)
 
 static void test_signing(void **state)
 {
-	static const char *const fix =
-		"mokutil --import /var/lib/dkms/mok.pub, reboot, and: dkms install --force rocepath/1.0";
+#define ENROL "mokutil --import /var/lib/dkms/mok.pub, reboot, and: "
+	static const char *const fix = ENROL "dkms install --force rocepath/1.0";
 
 	facts.sig_enforce = 1;
 	test_right(state);	/* they are loaded */

@@ -96,8 +96,8 @@ static void test_classes(void **state)
 
 	make("version: 1\n"
 	     "classes:\n"
-	     "  - {name: all, dscp: 26, service-level: 3, timeout: 67ms, retry: 7, entropy: asked,"
-	     " on-failure: error}\n"
+	     "  - {name: all, dscp: 26, service-level: 3, timeout: 67ms, retry: 7, entropy: asked,\n"
+	     "     on-failure: error}\n"
 	     "  - {name: nothing}\n"
 	     "  - {name: ours, exempt: on}\n"
 	     "  - {name: patient, timeout: never, retry: 0, dscp: 0}\n"
@@ -148,8 +148,8 @@ static void test_rules(void **state)
 	     "  - {name: mark, match: {dscp: 26, remote: 10.0.0.0/8}, class: a}\n"
 	     "  - {name: look, match: {pattern: [ring]}, class: a}\n"
 	     "  - {name: unit, match: {unit: vllm.service}, class: a}\n"
-	     "  - {name: net, match: {remote: 10.1.0.0/16, device: 'mlx5_*', qp-type: [rc, uc]},"
-	     " class: b}\n");
+	     "  - {name: net, match: {remote: 10.1.0.0/16, device: 'mlx5_*', qp-type: [rc, uc]},\n"
+	     "     class: b}\n");
 	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
 		assert_true(nth(ROCEPATH_RDMA_A_POLICY_RULE, i, &rule_set, &a));
 		assert_string_equal(rp_attr_string(&a, ROCEPATH_RDMA_A_RULE_NAME), names[i]);
@@ -188,14 +188,15 @@ static void test_largest(void **state)
 	glob[sizeof(glob) - 1] = '\0';
 	fprintf(out, "version: 1\nclasses:\n");
 	for (int i = 0; i < RP_SPEC_CLASSES_MAX; i++)
-		fprintf(out, "  - {name: class-of-thirty-one-letters-a%02d, dscp: 1, timeout: 1s,"
-			" retry: 1, service-level: 1, on-failure: move}\n", i);
+		fprintf(out, "  - {name: class-of-thirty-one-letters-a%02d, dscp: 1, timeout: 1s,\n"
+			"     retry: 1, service-level: 1, on-failure: move}\n", i);
 	fprintf(out, "default-class: class-of-thirty-one-letters-a00\nrules:\n");
 	for (int i = 0; i < RP_SPEC_RULES_MAX; i++)
-		fprintf(out, "  - {name: rule-of-thirty-one-letters--a%02d, class:"
-			" class-of-thirty-one-letters-a00, match: {cgroup: '%s', comm: xxxxxxxxxxxxxxx,"
-			" device: xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx, uid: 1, remote: 10.0.0.0/8,"
-			" qp-type: [rc]}}\n", i, glob);
+		fprintf(out, "  - {name: rule-of-thirty-one-letters--a%02d,\n"
+			"     class: class-of-thirty-one-letters-a00,\n"
+			"     match: {cgroup: '%s', comm: xxxxxxxxxxxxxxx,\n"
+			"       device: xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx, uid: 1,\n"
+			"       remote: 10.0.0.0/8, qp-type: [rc]}}\n", i, glob);
 	fclose(out);
 	make(text);
 	free(text);
@@ -212,8 +213,8 @@ static void test_settings(void **state)
 	     "  on-failure: move\n"
 	     "  probe-interval: 10ms\n"
 	     "  devices:\n"
-	     "    - {name: mlx5_9, exempt: on, probe-interval: never, slow-factor: 4,"
-	     " holddown: 250ms, probes-per-second: 50}\n");
+	     "    - {name: mlx5_9, exempt: on, probe-interval: never, slow-factor: 4,\n"
+	     "       holddown: 250ms, probes-per-second: 50}\n");
 	assert_true(rp_rdma_wanted(spec));
 	nlh = begin();
 	rp_rdma_put_settings(nlh, &spec->rdma.set, spec->rdma.given);
@@ -270,7 +271,8 @@ static void test_notes(void **state)
 	     "  - {name: never, timeout: never}\n");
 	rp_rdma_say(spec, out);
 	fclose(out);
-	assert_string_equal(text, "rocepath: note: class far: QPs have no timeout of 100ms; the next is 134ms (4.096us x 2^15)\n");
+	assert_string_equal(text,
+			    "rocepath: note: class far: QPs have no timeout of 100ms; the next is 134ms (4.096us x 2^15)\n");
 	free(text);
 }
 

@@ -251,7 +251,7 @@ struct rp_spec_device {
 };
 
 enum {
-	RP_KEY_RDMA_STEERING,	/* the settings are those of `rocepath rdma set`, by the same names */
+	RP_KEY_RDMA_STEERING,	/* settings are those of `rocepath rdma set`, by the same names */
 	RP_KEY_RDMA_EXEMPT,
 	RP_KEY_RDMA_ON_FAILURE,
 	RP_KEY_RDMA_PROBE_INTERVAL,

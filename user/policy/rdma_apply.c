@@ -43,7 +43,7 @@ static int set_device(struct rp_nl *nl, const struct rp_spec_rdma_device *device
 	rp_rdma_put_settings(nlh, &device->set, device->given >> RP_KEY_RDMA_DEVICE_SETTINGS);
 	err = rp_nl_do(nl, NULL, NULL);
 	if (err == -ENODEV) {
-		rp_complain("warning: there is no RDMA device %s; apply again when it comes (or run)",
+		rp_complain("warning: there is no RDMA device %s; apply again when it comes",
 			    device->name);
 		return 0;
 	}
@@ -128,6 +128,8 @@ static bool has_section(const struct rp_spec *spec)
 int rp_rdma_apply(const struct rp_spec *before, const struct rp_spec *spec,
 		  const struct rp_policy *policy)
 {
+	static const char not_enforced[] =
+		"warning: what the policy says of QPs of RDMA devices is not enforced: %s, and apply again";
 	bool wanted = rp_rdma_wanted(spec);
 	struct rp_error error;
 	struct rp_nl *nl;
@@ -136,8 +138,7 @@ int rp_rdma_apply(const struct rp_spec *before, const struct rp_spec *spec,
 	/* the kernel loads it for who asks */
 	nl = wanted || rp_rdma_is_loaded() ? rp_nl_open(&rp_rdma_family, &error) : NULL;
 	if (!nl && wanted)
-		rp_complain("warning: what the policy says of QPs of RDMA devices is not enforced: %s, and apply again",
-			    error.text);
+		rp_complain(not_enforced, error.text);
 	if (!nl)
 		return 0;
 	rp_rdma_put_policy(rp_nl_request(nl, ROCEPATH_RDMA_CMD_POLICY_SET), spec, policy);

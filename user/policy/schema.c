@@ -287,17 +287,17 @@ static const struct rp_schema device_schema = SCHEMA("device", device_keys, stru
 
 /* those of all devices, and of one */
 #define STEERING(key, type) \
-	[key + RP_KEY_RDMA_STEERING] = { "steering", SWITCH(type, set.steering, "on") }, \
-	[key + RP_KEY_RDMA_EXEMPT] = { "exempt", SWITCH(type, set.exempt, "on") }, \
-	[key + RP_KEY_RDMA_ON_FAILURE] = { "on-failure", \
+	[(key) + RP_KEY_RDMA_STEERING] = { "steering", SWITCH(type, set.steering, "on") }, \
+	[(key) + RP_KEY_RDMA_EXEMPT] = { "exempt", SWITCH(type, set.exempt, "on") }, \
+	[(key) + RP_KEY_RDMA_ON_FAILURE] = { "on-failure", \
 		CHOICE(type, set.on_failure, actions, "move") }, \
-	[key + RP_KEY_RDMA_PROBE_INTERVAL] = { "probe-interval", .zero = "never", \
+	[(key) + RP_KEY_RDMA_PROBE_INTERVAL] = { "probe-interval", .zero = "never", \
 		US(type, set.probe_interval, 0, MAX_PROBE_US, "10ms") }, \
-	[key + RP_KEY_RDMA_PROBES_PER_SECOND] = { "probes-per-second", \
+	[(key) + RP_KEY_RDMA_PROBES_PER_SECOND] = { "probes-per-second", \
 		NUMBER(type, set.probes_per_second, 1, 1000000, "1000") }, \
-	[key + RP_KEY_RDMA_HOLDDOWN] = { "holddown", \
+	[(key) + RP_KEY_RDMA_HOLDDOWN] = { "holddown", \
 		MS(type, set.holddown, 0, MAX_HOLDDOWN_MS, "100ms") }, \
-	[key + RP_KEY_RDMA_SLOW_FACTOR] = { "slow-factor", .zero = "never", \
+	[(key) + RP_KEY_RDMA_SLOW_FACTOR] = { "slow-factor", .zero = "never", \
 		NUMBER(type, set.slow_factor, 0, 1000, "4") }
 
 static const struct rp_key rdma_device_keys[] = {
