@@ -16,6 +16,7 @@
  */
 #include "probe.h"
 
+#include <linux/module.h>
 #include <linux/random.h>
 #include <linux/slab.h>
 
