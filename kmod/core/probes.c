@@ -28,7 +28,7 @@ void rp_probes_add(struct rp_probes *p, struct rp_probes_path *path, u16 ev,
 {
 	memset(path, 0, sizeof(*path));
 	path->ev = ev;
-	path->due_ns = now_ns + spread_ns(ev, knobs->health.interval_ns / PROBES_UP);
+	path->due_ns = now_ns + spread_ns(ev, knobs->interval_ns / PROBES_UP);
 	rp_health_init(&path->health, true, now_ns);
 	path->next = p->paths;
 	p->paths = path;
@@ -90,8 +90,8 @@ static void count_lost(struct rp_probes_out *out, const struct rp_probes_knobs *
 {
 	struct rp_health *h = &out->path->health;
 
-	/* it only counts: silence has its own clock */
-	if (out->sent_ns <= h->arrived_ns)
+	/* it only counts, for silence has its own clock; and not for what was before */
+	if (out->sent_ns <= h->arrived_ns && out->sent_ns >= h->up_ns)
 		rp_health_lost(h, 1, out->sent_ns, &knobs->health, now_ns);
 }
 
@@ -99,7 +99,7 @@ u32 rp_probes_send(struct rp_probes *p, struct rp_probes_path *path,
 		   const struct rp_probes_knobs *knobs, u64 now_ns)
 {
 	bool suspect = path->health.state == ROCEPATH_PATH_SUSPECT;
-	u64 period_ns = knobs->health.interval_ns / (suspect ? PROBES_SUSPECT : PROBES_UP);
+	u64 period_ns = knobs->interval_ns / (suspect ? PROBES_SUSPECT : PROBES_UP);
 	struct rp_probes_out *out = &p->out[++p->number % RP_PROBES_OUT];
 
 	if (out->path)
@@ -149,11 +149,23 @@ static void arrived(struct rp_probes *p, u32 number, bool answer,
 	tell(path, before, news);
 }
 
+/* The peer was silent: that what was sent meanwhile was lost says nothing of paths. */
+static void forgive(struct rp_probes *p, u64 before_ns)
+{
+	u32 i;
+
+	for (i = 0; i < RP_PROBES_OUT; i++) {
+		if (p->out[i].sent_ns < before_ns)
+			p->out[i].path = NULL;
+	}
+}
+
 bool rp_probes_heard(struct rp_probes *p, const struct rp_probes_seen *seen, u32 answers,
 		     const struct rp_probes_knobs *knobs, const struct rp_probes_news *news,
 		     u64 now_ns)
 {
 	u32 ago = p->number - seen->newest, behind = seen->newest - answers, i;
+	bool silent = rp_probes_silent(p, knobs, now_ns);
 
 	if (!seen->any || ago >= RP_PROBES_OUT || behind >= RP_PROBES_OUT - ago)
 		return false;
@@ -164,6 +176,8 @@ bool rp_probes_heard(struct rp_probes *p, const struct rp_probes_seen *seen, u32
 		if (seen->before >> i & 1)
 			arrived(p, seen->newest - 1 - i, false, knobs, news, now_ns);
 	}
+	if (silent)
+		forgive(p, p->newest_ns - min(p->newest_ns, knobs->interval_ns));
 	return true;
 }
 
@@ -189,7 +203,7 @@ void rp_probes_saw(struct rp_probes_seen *seen, u32 number)
 
 bool rp_probes_silent(const struct rp_probes *p, const struct rp_probes_knobs *knobs, u64 now_ns)
 {
-	return now_ns - min(now_ns, p->heard_ns) > knobs->health.interval_ns;
+	return now_ns - min(now_ns, p->heard_ns) > knobs->interval_ns;
 }
 
 /* Is @path slow beside more than half of the others? @factor: so many times. */
@@ -246,7 +260,7 @@ static void end_window(struct rp_probes *p, const struct rp_probes_knobs *knobs,
 	struct rp_probes_path *path;
 	u32 least = least_us(p);
 
-	p->window_ns = now_ns + RP_PROBES_WINDOW_INTERVALS * knobs->health.interval_ns;
+	p->window_ns = now_ns + RP_PROBES_WINDOW_INTERVALS * knobs->interval_ns;
 	for (path = p->paths; path; path = path->next) {
 		if (path->low_us)
 			judge_slow(p, path, least, knobs, news);

@@ -9,12 +9,13 @@
  * an answer that is lost, or comes by a path that is dead in that direction,
  * does no harm, for the next one says it again. What the EVs are like follows
  * from that alone, by the rules of health.h: an EV is overtaken when a later
- * probe of another EV arrived. Two probes in an interval make 3 intervals from
- * a path's death at most:
+ * probe of another EV arrived. Two probes in an interval, and health that counts
+ * in three quarters of one, make 2 1/2 intervals from a path's death at most, and
+ * as much more as somebody stands still meanwhile:
  *
- *    0         1/2        3/4                                2 3/4
- *    |----------|----------|----------------------------------|
- *    dies       probe      overtaken: SUSPECT                 DOWN
+ *    0         1/2       11/16                2 3/16
+ *    |----------|----------|--------------------|
+ *    dies       probe      overtaken: SUSPECT   DOWN, unless one of 6 probes more arrives
  *
  * Nothing heard of any EV is the peer's silence, and no EV's. So at least
  * RP_PROBES_WITNESSES EVs of a pair are to be probed, in use or not.
@@ -43,15 +44,24 @@
 
 /**
  * struct rp_probes_knobs - the same for all pairs of a device
- * @health: its interval is that of the probes, two in one
+ * @interval_ns: of the probes, two in one
+ * @health: its interval is shorter, see rp_probes_interval()
  * @slow_factor: a round trip that is so many times that of the others is slow, 0: none is
  * @slow_floor_us: and longer than theirs by so much
  */
 struct rp_probes_knobs {
+	u64 interval_ns;
 	struct rp_health_knobs health;
 	u32 slow_factor;
 	u32 slow_floor_us;
 };
+
+/** rp_probes_interval() - set the intervals: a probe more fits between health's and the next. */
+static inline void rp_probes_interval(struct rp_probes_knobs *knobs, u64 interval_ns)
+{
+	knobs->interval_ns = interval_ns;
+	knobs->health.interval_ns = interval_ns - interval_ns / 4;
+}
 
 /**
  * struct rp_probes_path - one EV

@@ -69,11 +69,12 @@ static void cm_found(struct rp_rdma_cm *cm, const struct rdma_ud_param *ud)
 	cm_finish(cm, 0);
 }
 
+/* called by rdma_cm, that is with its lock of the id */
 static int cm_connect(struct rdma_cm_id *id)
 {
 	struct rdma_conn_param param = { };
 
-	return rdma_connect(id, &param);
+	return rdma_connect_locked(id, &param);
 }
 
 /* Return: 0 always, for the id is destroyed by rp_rdma_cm_end() */

@@ -16,6 +16,7 @@
  */
 #include "probe.h"
 
+#include <linux/module.h>
 #include <linux/random.h>
 #include <linux/slab.h>
 
@@ -251,7 +252,7 @@ static enum hrtimer_restart probe_tick(struct hrtimer *timer)
 {
 	struct rp_rdma_probe *probe = container_of(timer, struct rp_rdma_probe, tick);
 	struct rp_probes_knobs knobs = rp_rdma_probe_knobs(probe);
-	u64 tick_ns = clamp(div_u64(knobs.health.interval_ns, TICKS), (u64)TICK_MIN_NS,
+	u64 tick_ns = clamp(div_u64(knobs.interval_ns, TICKS), (u64)TICK_MIN_NS,
 			    (u64)TICK_MAX_NS);
 	struct rp_rdma_peer *peer;
 

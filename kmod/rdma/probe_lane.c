@@ -244,7 +244,7 @@ struct rp_rdma_sink *rp_rdma_sink_new(struct rp_rdma_verbs *v, const struct rdma
 		return ERR_PTR(-ENOMEM);
 	sink->local = *local;
 	sink->remote = *remote;
-	sink->cq = ib_alloc_cq(v->ib, sink, RP_SINK_RECVS + 2, 0, IB_POLL_SOFTIRQ);
+	sink->cq = ib_alloc_cq(v->ib, sink, RP_SINK_RECVS, 0, IB_POLL_SOFTIRQ);
 	if (IS_ERR(sink->cq)) {
 		err = PTR_ERR(sink->cq);
 		goto err_sink;
@@ -253,7 +253,7 @@ struct rp_rdma_sink *rp_rdma_sink_new(struct rp_rdma_verbs *v, const struct rdma
 	if (err)
 		goto err_cq;
 	sink->ring.sink = sink;
-	sink->qp = uc_new(v, sink->cq, 1, RP_SINK_RECVS + 1);
+	sink->qp = uc_new(v, sink->cq, 1, RP_SINK_RECVS);
 	if (IS_ERR(sink->qp)) {
 		err = PTR_ERR(sink->qp);
 		goto err_ring;
@@ -268,7 +268,7 @@ struct rp_rdma_sink *rp_rdma_sink_new(struct rp_rdma_verbs *v, const struct rdma
 	return sink;
 
 err_qp:
-	ib_drain_rq(sink->qp);
+	rp_rdma_ring_drain(&sink->ring);
 	ib_destroy_qp(sink->qp);
 err_ring:
 	rp_rdma_ring_exit(&sink->ring, DMA_FROM_DEVICE);
@@ -284,7 +284,7 @@ void rp_rdma_sink_free(struct rp_rdma_sink *sink)
 {
 	if (!sink)
 		return;
-	ib_drain_rq(sink->qp);
+	rp_rdma_ring_drain(&sink->ring);
 	ib_destroy_qp(sink->qp);
 	ib_free_cq(sink->cq);
 	rp_rdma_ring_exit(&sink->ring, DMA_FROM_DEVICE);

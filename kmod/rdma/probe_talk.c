@@ -39,9 +39,8 @@ struct rp_probes_knobs rp_rdma_probe_knobs(const struct rp_rdma_probe *probe)
 	u64 budget_us = div_u64(2ull * USEC_PER_SEC * READ_ONCE(probe->n_probed),
 				max(READ_ONCE(settings->probes_per_second), 1U));
 
-	return (struct rp_probes_knobs){
+	struct rp_probes_knobs knobs = {
 		.health = {
-			.interval_ns = max(set_us, budget_us) * NSEC_PER_USEC,
 			.loss_ppm = LOSS_PPM,
 			.holddown_ms = READ_ONCE(settings->holddown_ms),
 			.holddown_max_ms = HOLDDOWN_MAX_MS,
@@ -49,6 +48,9 @@ struct rp_probes_knobs rp_rdma_probe_knobs(const struct rp_rdma_probe *probe)
 		.slow_factor = READ_ONCE(settings->slow_factor),
 		.slow_floor_us = SLOW_FLOOR_US,
 	};
+
+	rp_probes_interval(&knobs, max(set_us, budget_us) * NSEC_PER_USEC);
+	return knobs;
 }
 
 /**

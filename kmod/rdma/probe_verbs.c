@@ -39,6 +39,7 @@ int rp_rdma_ring_init(struct rp_rdma_ring *ring, struct rp_rdma_verbs *v, u32 n,
 {
 	u32 i;
 
+	init_waitqueue_head(&ring->drained);
 	ring->verbs = v;
 	ring->n = n;
 	ring->size = (size_t)n * RP_SLOT_LEN;
@@ -106,9 +107,35 @@ int rp_rdma_ring_post(struct rp_rdma_ring *ring)
 	int err = 0;
 	u32 i;
 
-	for (i = 0; i < ring->n && !err; i++)
+	for (i = 0; i < ring->n && !err; i++) {
+		atomic_inc(&ring->posted);
 		err = slot_post_recv(&ring->slot[i]);
+		if (err)
+			atomic_dec(&ring->posted);
+	}
 	return err;
+}
+
+/**
+ * rp_rdma_ring_drain() - end the QP, and wait for all that was posted to it
+ * @ring: with its QP
+ *
+ * ib_drain_qp() would post an RDMA WRITE, which no UD QP takes.
+ *
+ * Context: process.
+ */
+void rp_rdma_ring_drain(struct rp_rdma_ring *ring)
+{
+	struct ib_qp_attr attr = { .qp_state = IB_QPS_ERR };
+
+	if (!WARN_ON_ONCE(ib_modify_qp(ring->qp, &attr, IB_QP_STATE)))
+		wait_event(ring->drained, !atomic_read(&ring->posted));
+}
+
+static void slot_unposted(struct rp_rdma_slot *slot)
+{
+	if (atomic_dec_and_test(&slot->ring->posted))
+		wake_up(&slot->ring->drained);
 }
 
 /* --- receiving --- */
@@ -162,12 +189,13 @@ void rp_rdma_received(struct ib_cq *cq, struct ib_wc *wc)
 {
 	struct rp_rdma_slot *slot = container_of(wc->wr_cqe, struct rp_rdma_slot, cqe);
 
-	/* flushed: the QP goes */
-	if (wc->status != IB_WC_SUCCESS)
-		return;
-	slot_received(slot, wc);
-	/* fails when the QP goes just now */
-	slot_post_recv(slot);
+	/* not so: it is flushed, the QP goes */
+	if (wc->status == IB_WC_SUCCESS) {
+		slot_received(slot, wc);
+		if (!slot_post_recv(slot))
+			return;
+	}
+	slot_unposted(slot);
 }
 
 /* --- sending --- */
@@ -245,10 +273,9 @@ static struct ib_qp *verbs_qp_new(struct rp_rdma_verbs *v)
 		.qp_type = IB_QPT_UD, .send_cq = v->cq, .recv_cq = v->cq,
 		.sq_sig_type = IB_SIGNAL_ALL_WR, .port_num = v->port,
 		.qp_context = (void *)rp_rdma_probe_mark,
-		/* and one each to drain it */
 		.cap = {
-			.max_send_wr = RP_VERBS_SENDS + 1, .max_send_sge = 1,
-			.max_recv_wr = RP_VERBS_RECVS + 1, .max_recv_sge = 1,
+			.max_send_wr = RP_VERBS_SENDS, .max_send_sge = 1,
+			.max_recv_wr = RP_VERBS_RECVS, .max_recv_sge = 1,
 		},
 	};
 
@@ -300,7 +327,7 @@ int rp_rdma_verbs_init(struct rp_rdma_verbs *v)
 	if (IS_ERR(v->pd))
 		return PTR_ERR(v->pd);
 	/* UC lanes are drained by their messages, which have slots: so many sends at most */
-	v->cq = ib_alloc_cq(v->ib, v, RP_VERBS_SENDS + RP_VERBS_RECVS + 2, 0, IB_POLL_SOFTIRQ);
+	v->cq = ib_alloc_cq(v->ib, v, RP_VERBS_SENDS + RP_VERBS_RECVS, 0, IB_POLL_SOFTIRQ);
 	if (IS_ERR(v->cq)) {
 		err = PTR_ERR(v->cq);
 		goto err_pd;
@@ -320,7 +347,7 @@ int rp_rdma_verbs_init(struct rp_rdma_verbs *v)
 	return 0;
 
 err_qp:
-	ib_drain_qp(v->qp);
+	rp_rdma_ring_drain(&v->recvs);
 	ib_destroy_qp(v->qp);
 err_rings:
 	verbs_rings_exit(v);
@@ -340,7 +367,7 @@ err_pd:
 void rp_rdma_verbs_exit(struct rp_rdma_verbs *v)
 {
 	/* of UD, what is on its way is flushed; UC lanes have their own QPs in error */
-	ib_drain_qp(v->qp);
+	rp_rdma_ring_drain(&v->recvs);
 	wait_event(v->no_lanes, !atomic_read(&v->lanes));
 	/* who woke us may still hold the queue of waiters */
 	flush_work(&v->bury);

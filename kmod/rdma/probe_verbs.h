@@ -45,6 +45,8 @@ struct rp_rdma_slot {
  * @qp: receives are posted to it; NULL: of sends
  * @sink: whose it is, NULL: of the UD QP
  * @n: slots
+ * @posted: receives that are not completed
+ * @drained: woken when there are none
  * @size: bytes of @memory
  * @addr: DMA address of @memory
  * @memory: of all slots
@@ -55,6 +57,8 @@ struct rp_rdma_ring {
 	struct ib_qp *qp;
 	struct rp_rdma_sink *sink;
 	u32 n;
+	atomic_t posted;
+	wait_queue_head_t drained;
 	size_t size;
 	u64 addr;
 	u8 *memory;
@@ -172,6 +176,7 @@ int rp_rdma_ring_init(struct rp_rdma_ring *ring, struct rp_rdma_verbs *v, u32 n,
 		      void (*done)(struct ib_cq *cq, struct ib_wc *wc));
 void rp_rdma_ring_exit(struct rp_rdma_ring *ring, enum dma_data_direction direction);
 int rp_rdma_ring_post(struct rp_rdma_ring *ring);
+void rp_rdma_ring_drain(struct rp_rdma_ring *ring);
 void rp_rdma_received(struct ib_cq *cq, struct ib_wc *wc);
 void rp_rdma_lane_bury(struct work_struct *work);
 
