@@ -115,13 +115,12 @@ static void print_owner(struct rp_rows *rows, const struct rp_qp *qp)
 	rp_row_text(rows, known(owner.job));
 }
 
-/* of the packets that it sent; of those that pass the kernel by, as it was when it connected */
-static const char *class_name(const struct rp_class *class, const struct rp_qp_tx *tx,
-			      const struct rp_attrs *steered)
+/* as it was when it connected, where that is known; else of the packets that it sent */
+static const char *class_name(const char *of_packets, const struct rp_attrs *steered)
 {
-	if (class && tx->packets)
-		return class->name;
-	return known(rp_attr_string(steered, ROCEPATH_RDMA_A_QP_CLASS_NAME));
+	const char *name = rp_attr_string(steered, ROCEPATH_RDMA_A_QP_CLASS_NAME);
+
+	return *name ? name : of_packets;
 }
 
 static void print_rate(struct rp_rows *rows, const struct census *c, const struct rp_qp_tx *tx,
@@ -129,7 +128,7 @@ static void print_rate(struct rp_rows *rows, const struct census *c, const struc
 {
 	const struct rp_class *class = NULL;
 	u64 rate = 0;
-	const char *why = "unlimited";
+	const char *why = "unlimited", *of_packets;
 	char text[RP_TEXT_LEN];
 
 	if (tx && c->policy && tx->class < c->policy->class_count)
@@ -143,7 +142,9 @@ static void print_rate(struct rp_rows *rows, const struct census *c, const struc
 		rate = tx->dcqcn.rate_bytes_per_s;
 		why = NAME_OF(reasons, tx->dcqcn.why);
 	}
-	rp_row_text(rows, class_name(class, tx, steered));
+	of_packets = class && tx->packets ? class->name : NULL;
+	rp_row_text(rows, class_name(of_packets, steered));
+	rp_row_text(rows, of_packets);
 	rp_unit_print(RP_UNIT_RATE, rate, text);
 	rp_row_number(rows, rate, rate ? text : "-");
 	rp_row_text(rows, why);
@@ -158,7 +159,8 @@ static const struct rp_column columns[] = {
 	{ "comm", "PROCESS", false }, { "pid", "PID", true }, { "uid", NULL, true },
 	{ "owner", "OWNER", false }, { "cgroup_id", NULL, true }, { "cgroup", NULL, false },
 	{ "unit", NULL, false }, { "container", NULL, false }, { "slurm_job", NULL, false },
-	{ "class", "CLASS", false }, { "rate_bytes_per_s", "RATE", true }, { "why", "WHY", false },
+	{ "class", "CLASS", false }, { "packet_class", NULL, false },
+	{ "rate_bytes_per_s", "RATE", true }, { "why", "WHY", false },
 	{ "cnps", NULL, true }, { "packets", NULL, true }, { "bytes", NULL, true },
 	{ "source_port", NULL, true }, { "age_ms", NULL, true },
 	{ "ev", "EV", true }, { "entropy", "ENTROPY", false }, { "path", NULL, true },
