@@ -12,6 +12,7 @@ import sys
 
 from artifacts import module, program, tool
 from lab import Lab, ksft, start_perf
+from lib import roce
 from lib.initrd import Kernel
 
 A, B = '10.0.0.1', '10.0.0.2'
@@ -107,8 +108,14 @@ def classes(a, b):
     status = [row['name'] for row in a.json('rocepath -j status') if row['hook'] == 'rdma']
     ksft.eq(status, ['4 classes, 3 rules'])
     ksft.eq(device(a)['steering'], True)
-    row = while_running(a, b, 'ib_write_bw', lambda: qps(a, 'ib_write_bw')[0])
-    ksft.say(row)
+
+    def look():
+        b.run('timeout 20 tcpdump -Z root -i eth0 -c 50 -w /tmp/c.pcap udp dst port 4791 and src host ' + A)
+        return qps(a, 'ib_write_bw')[0]
+    row = while_running(a, b, 'ib_write_bw', look)
+    sent = roce.packets(b.get('/tmp/c.pcap'))
+    ksft.eq(({packet.sport for packet in sent}, {packet.tos >> 2 for packet in sent}), ({SPORT + row['ev']}, {26}))
+    ksft.say('EV %d: source port %d, DSCP 26 on the wire' % (row['ev'], sent[0].sport))
     ksft.eq((row['class'], row['rule'], row['entropy'], row['on_failure']), ('training', 'writers', 'plan', 'move'))
     ksft.eq((row['traffic_class_asked'], row['traffic_class'] >> 2), (0, 26))
     ksft.eq((row['timeout_asked'], row['timeout'], row['retry']), (TIMEOUT, 18, 5))
