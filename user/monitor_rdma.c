@@ -137,6 +137,7 @@ int rp_monitor_rdma(const struct nlmsghdr *nlh, void *data)
 	    (monitor->rdma &&
 	     strcmp(monitor->rdma, rp_attr_string(&attrs, ROCEPATH_RDMA_A_EVENT_DEVICE))))
 		return 0;
+	attrs.at[ROCEPATH_RDMA_A_EVENT_QP] = NULL;
 	if (monitor->json)
 		print_json(nlh, &attrs);
 	else

@@ -247,7 +247,7 @@ static const struct rp_field key_fields[] = {
 
 const struct rp_set rp_rdma_key_attrs = RP_SET(key_fields);
 
-/* of its QPs only the last is found here: they are read one by one */
+/* of its QPs only the last is found in this way: they are read one by one */
 static const struct rp_field event_fields[] = {
 	NAMED(ROCEPATH_RDMA_A_EVENT_TYPE, events, "type", NULL),
 	NUMBER(ROCEPATH_RDMA_A_EVENT_NUMBER, U32, PLAIN, "number", NULL),
@@ -263,6 +263,7 @@ static const struct rp_field event_fields[] = {
 	NUMBER(ROCEPATH_RDMA_A_EVENT_TOOK_US, U32, US, "took_us", NULL),
 	NUMBER(ROCEPATH_RDMA_A_EVENT_RTT_US, U32, US, "rtt_us", NULL),
 	NUMBER(ROCEPATH_RDMA_A_EVENT_QPS, U32, PLAIN, "qps", NULL),
+	NESTED(ROCEPATH_RDMA_A_EVENT_QP, rp_rdma_qp_attrs, "qp", NULL),
 };
 
 const struct rp_set rp_rdma_event_attrs = RP_SET(event_fields);

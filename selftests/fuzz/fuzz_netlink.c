@@ -40,6 +40,8 @@ static const char *const lines[] = {
 	"key show", "key del dev lo id 1", "class show", "class set dev lo id 3 scheduler flow",
 	"stats show", "stats show lo", "top", "monitor", "monitor dev lo",
 	"path discover 10.0.0.2 dev lo evs 2 hops 2",
+	"rdma plan", "rdma path peer 10.0.0.2", "rdma peer", "rdma key-show", "monitor rdma rxe0",
+	"rdma set all steering on",
 };
 
 /* what the kernel says; where it ends, no more comes */
@@ -226,6 +228,7 @@ static int run(const char *line, bool json)
 		crash(error.text);
 	ret = count ? args.verb->run(&cli, &args) : rp_overview(&cli);
 	rp_nl_release(cli.nl);
+	rp_nl_release(cli.rdma);
 	return ret;
 }
 
