@@ -327,6 +327,14 @@ def removal(m, rdma):
         ksft.eq([row['steered'] for row in rows(rdma).values()], [1], 'settings are for those to come, too')
 
 
+# the last of ten rules matches, and everything is set
+COSTLY = {
+    'class': [{'number': 1, 'name': 'all', 'dscp': 26, 'sl': 3, 'timeout': 20, 'retry': 6, 'entropy': 'plan'}],
+    'rule': [{'name': 'r%d' % i, 'class': 1, 'cgroup': '/slurm/job_%d/*' % i} for i in range(9)] +
+            [{'name': 'last', 'class': 1, 'comm': 'qp*'}],
+}
+
+
 def cost(m, rdma):
     """The time that a QP needs to connect, with and without, in turns."""
     clean(m, rdma)
@@ -336,9 +344,11 @@ def cost(m, rdma):
             on = bool(turn % 2)
             m.run('modprobe rocepath_rdma' if on else 'rmmod rocepath_rdma')
             if on:
-                rdma.do('policy-set', **POLICY)
+                rdma.do('policy-set', **COSTLY)
                 rdma.do('device-set', steering=1)
-            times[on].append([int(word) for word in q.ask('time 150')])
+            # what loading and unloading leave to be done later, and translated anew by QEMU
+            q.ask('time 200')
+            times[on].append([int(word) for word in q.ask('time 200')])
     for i, what in enumerate(('RTR and RTS', 'all of it')):
         plain, ours = (statistics.median(row[i] for row in times[on]) for on in (False, True))
         ksft.say('%s: %.1f us without, %.1f us with: %.3f' % (what, plain / 1e3, ours / 1e3, ours / plain))
@@ -346,13 +356,14 @@ def cost(m, rdma):
     ksft.le(ours / plain, 1.05)
 
 
+KERNELS = os.environ.get('ROCEPATH_KERNEL', '6.12 6.1').split()
 TESTS = [off_until_set, spread, classes, exempt, types, refused, before_and_after, thousand, removal, cost]
 
 
 def main():
     """On 6.12; on 6.1 what does not take long."""
     bad = False
-    for kernel in ('6.12', '6.1'):
+    for kernel in KERNELS:
         files = {'/bin/' + name: program(name) for name in ('genl', 'qpset', 'qploop')}
         with Lab(kernel, files=files) as lab:
             lab.modules.append(module(lab.kernel, 'rocepath_rdma'))
