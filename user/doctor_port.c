@@ -395,7 +395,7 @@ static void judge_peer(const struct rp_doctor *d, const struct rp_doctor_port *p
 			      peer->fits ? peer->fits + ROCE_HEADERS : IB_MTU_MIN + ROCE_HEADERS);
 		snprintf(do_get, sizeof(do_get), "those with %" PRIu32 " do", peer->fits);
 		rp_doctor_find(d, &finding, "packets with %" PRIu32 " bytes do not get to %s, %s",
-			       peer->tried, peer->address, peer->fits ? do_get : "nor smaller ones");
+			       peer->tried, peer->address, peer->fits ? do_get : "nor smaller");
 	} else {
 		rp_doctor_find(d, &finding, "packets with %" PRIu32 " bytes get to %s and back",
 			       peer->tried, peer->address);

@@ -347,7 +347,7 @@ int rp_rdma_show(struct rp_cli *cli, const struct rp_args *args)
 	else
 		ret = show_ports(cli, args->subject, &rows);
 	if (!cli->rdma && !cli->format.json && ports.count)
-		rp_complain("QPs can be steered and their paths watched; it needs: modprobe " MODULE);
+		rp_complain("QPs can be steered, their paths watched: modprobe " MODULE);
 	drop_rows(&rows);
 	rp_rdma_ports_drop(&ports);
 	return ret;

@@ -135,7 +135,7 @@ static const char *problem_of(const struct discovery *d)
 	if (!d->hops.distance)
 		return "neither the peer nor any router answers";
 	if (d->hops.assumed)
-		return "the peer answers no ping, so routers behind the last that was heard may be hidden";
+		return "the peer answers no ping, so the last routers may be hidden";
 	return problems[d->fabric.port[0].verdict];
 }
 

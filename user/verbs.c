@@ -5,6 +5,7 @@
  */
 #include <dlfcn.h>
 #include <errno.h>
+#include <stdbool.h>
 #include <string.h>
 
 #include <infiniband/verbs.h>
@@ -22,19 +23,24 @@ struct library {
 	int (*query_port)(struct ibv_context *context, uint8_t port, void *attr);
 };
 
-static void *find(struct library *l, const char *name)
+/* @function: a pointer to one; POSIX has no other way from data to functions */
+static bool find(const struct library *l, void *function, const char *name)
 {
-	return l->handle ? dlsym(l->handle, name) : NULL;
-}
+	void *found = l->handle ? dlsym(l->handle, name) : NULL;
 
-/* POSIX has no other way from data to functions */
-#define FIND(l, name) (*(void **)&(l)->name = find(l, "ibv_" #name))
+	memcpy(function, &found, sizeof(found));
+	return found;
+}
 
 static int open_library(struct library *l)
 {
 	l->handle = dlopen("libibverbs.so.1", RTLD_NOW | RTLD_LOCAL);
-	if (FIND(l, get_device_list) && FIND(l, free_device_list) && FIND(l, get_device_name) &&
-	    FIND(l, open_device) && FIND(l, close_device) && FIND(l, query_port))
+	if (find(l, &l->get_device_list, "ibv_get_device_list") &&
+	    find(l, &l->free_device_list, "ibv_free_device_list") &&
+	    find(l, &l->get_device_name, "ibv_get_device_name") &&
+	    find(l, &l->open_device, "ibv_open_device") &&
+	    find(l, &l->close_device, "ibv_close_device") &&
+	    find(l, &l->query_port, "ibv_query_port"))
 		return 0;
 	if (l->handle)
 		dlclose(l->handle);

@@ -81,7 +81,8 @@ def only_shown(a, b):
     ksft.eq(text[0].split()[-3:], ['STEERING', 'QPS', 'STEERED'])
     ksft.eq(text[1].split()[:2] + text[1].split()[7:8], ['rxe0', '1', 'no'])
     row = while_running(a, b, 'ib_write_bw', lambda: qps(a, 'ib_write_bw')[0])
-    ksft.eq((row['steered'], row['timeout'], row['timeout_asked'], row['traffic_class']), (False, TIMEOUT, TIMEOUT, 0), row)
+    ksft.eq((row['steered'], row['timeout'], row['timeout_asked'], row['traffic_class']),
+            (False, TIMEOUT, TIMEOUT, 0), row)
     ksft.eq((row['peer'], row['type'], row['class']), (B, 'RC', None), row)
 
 
@@ -214,7 +215,8 @@ def events(a, b):
     """A port that goes down: the event has its QPs, their process, and whose it is; in text and in JSON."""
     apply(a)
     a.run('mkdir -p /tmp/cg; mount -t cgroup2 none /tmp/cg 2>/dev/null; mkdir -p /tmp/cg/job_42', check=False)
-    qploop = a.spawn('echo $$ >/tmp/cg/job_42/cgroup.procs; sleep 1000 | qploop -g %d -G ::ffff:%s 0 3' % (a.gid('rxe0', A), B))
+    qploop = a.spawn('echo $$ >/tmp/cg/job_42/cgroup.procs; sleep 1000 | qploop -g %d -G ::ffff:%s 0 3' % (
+        a.gid('rxe0', A), B))
     a.poll(lambda: 'ready' in qploop.out, 20, 'the QPs are there')
     qpns = sorted(int(line.split()[1]) for line in qploop.lines() if line.startswith('qp '))
     ksft.eq(sorted(row['qpn'] for row in qps(a, 'qploop')), qpns)

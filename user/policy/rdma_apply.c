@@ -129,7 +129,7 @@ int rp_rdma_apply(const struct rp_spec *before, const struct rp_spec *spec,
 		  const struct rp_policy *policy)
 {
 	static const char not_enforced[] =
-		"warning: what the policy says of QPs of RDMA devices is not enforced: %s, and apply again";
+		"warning: what it says of QPs of RDMA devices is not enforced: %s, apply again";
 	bool wanted = rp_rdma_wanted(spec);
 	struct rp_error error;
 	struct rp_nl *nl;
