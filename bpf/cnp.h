@@ -7,10 +7,9 @@
 #define ROCEPATH_BPF_CNP_H
 
 #include <rocepath/crc.h>
+#include <rocepath/loop.h>
 #include <rocepath/policy.h>
 #include <rocepath/roce.h>
-
-#include "loop.h"
 
 #define RP_CNP_BODY	(RP_UDP_LEN + RP_BTH_LEN + 16 + RP_ICRC_LEN)
 #define RP_CNP_LEN4	(20 + RP_CNP_BODY)

@@ -18,9 +18,8 @@
 #ifndef ROCEPATH_BPF_DCQCN_H
 #define ROCEPATH_BPF_DCQCN_H
 
+#include <rocepath/loop.h>
 #include <rocepath/policy.h>
-
-#include "loop.h"
 
 #define RP_DCQCN_ALPHA_SHIFT	20
 #define RP_DCQCN_ALPHA_ONE	(1023u << RP_DCQCN_ALPHA_SHIFT)

@@ -16,6 +16,7 @@
  * PACKET_QDISC_BYPASS, and AF_XDP, which pass tc by; both want CAP_NET_RAW.
  */
 #include <linux/pkt_cls.h>
+#include <rocepath/rules.h>
 
 #include "cnp.h"
 #include "dcqcn.h"
@@ -25,7 +26,6 @@
 #include "maps.h"
 #include "pace.h"
 #include "parse.h"
-#include "rules.h"
 #include "wire.h"
 
 #include <bpf/bpf_core_read.h>

@@ -23,9 +23,8 @@
 #ifndef ROCEPATH_BPF_PACE_H
 #define ROCEPATH_BPF_PACE_H
 
+#include <rocepath/loop.h>
 #include <rocepath/policy.h>
-
-#include "loop.h"
 
 #define RP_PACE_TRIES 4
 #define RP_PACE_WINDOW_MIN_NS 50000000ull

@@ -11,9 +11,8 @@
 #ifndef ROCEPATH_BPF_PATTERNS_H
 #define ROCEPATH_BPF_PATTERNS_H
 
+#include <rocepath/loop.h>
 #include <rocepath/policy.h>
-
-#include "loop.h"
 
 /* as many windows in a row as another label must be seen in */
 #define RP_PATTERN_WINDOWS 3

@@ -75,19 +75,6 @@ static void keyring_replace(struct rp_device *rp, struct rp_keyring *ring)
 	rp_control_rekeyed(rp, ring);
 }
 
-static int keyring_slot(const struct rp_keys *keys, u8 id)
-{
-	int i, free = -1;
-
-	for (i = 0; i < RP_KEYS_MAX; i++) {
-		if (!keys->key[i].valid)
-			free = i;
-		else if (keys->key[i].id == id)
-			return i;
-	}
-	return free;
-}
-
 static struct rp_keyring *keyring_copy(const struct rp_device *rp)
 {
 	struct rp_keyring *ring = kzalloc(sizeof(*ring), GFP_KERNEL),
@@ -113,7 +100,7 @@ static int key_set(struct rp_device *rp, struct genl_info *info)
 	ring = keyring_copy(rp);
 	if (!ring)
 		return -ENOMEM;
-	slot = keyring_slot(&ring->keys, nla_get_u8(info->attrs[ROCEPATH_A_KEY_ID]));
+	slot = rp_keys_slot(&ring->keys, nla_get_u8(info->attrs[ROCEPATH_A_KEY_ID]));
 	if (slot < 0) {
 		NL_SET_ERR_MSG_ATTR(info->extack, info->attrs[ROCEPATH_A_KEY_ID],
 				    "There are two keys already: delete the older one first");
@@ -153,7 +140,7 @@ static int key_del(struct rp_device *rp, struct genl_info *info)
 	ring = keyring_copy(rp);
 	if (!ring)
 		return -ENOMEM;
-	slot = keyring_slot(&ring->keys, nla_get_u8(info->attrs[ROCEPATH_A_KEY_ID]));
+	slot = rp_keys_slot(&ring->keys, nla_get_u8(info->attrs[ROCEPATH_A_KEY_ID]));
 	if (slot < 0 || !ring->keys.key[slot].valid) {
 		NL_SET_ERR_MSG_ATTR(info->extack, info->attrs[ROCEPATH_A_KEY_ID],
 				    "There is no key with this id");

@@ -83,12 +83,14 @@ bool rp_arg_is_address(enum rp_arg_type type)
 	return type == RP_ARG_ADDRESS || type == RP_ARG_PEER;
 }
 
-static int check_name(const char *text, struct rp_error *error)
+static int check_name(enum rp_arg_type type, const char *text, struct rp_error *error)
 {
+	size_t max = type == RP_ARG_RDMA ? RP_RDMA_MAX : RP_NAME_MAX;
+
 	if (!*text)
 		return rp_error_set(error, "a name is empty");
-	if (strlen(text) > RP_NAME_MAX)
-		return rp_error_set(error, "name '%s' is longer than %d", text, RP_NAME_MAX);
+	if (strlen(text) > max)
+		return rp_error_set(error, "name '%s' is longer than %zu", text, max);
 	return 0;
 }
 
@@ -193,8 +195,9 @@ static int parse_value(const struct rp_keyword *keyword, struct rp_value *value,
 	value->keyword = keyword;
 	if (keyword->type == RP_ARG_FILE)
 		return 0;
-	if (rp_arg_is_interface(keyword->type) || keyword->type == RP_ARG_NAME)
-		return check_name(value->text, error);
+	if (rp_arg_is_interface(keyword->type) || keyword->type == RP_ARG_NAME ||
+	    keyword->type == RP_ARG_RDMA)
+		return check_name(keyword->type, value->text, error);
 	if (keyword->type == RP_ARG_CHOICE)
 		return parse_choice(keyword, value, error);
 	value->number = 0;
@@ -265,7 +268,29 @@ static int check_subject(enum rp_arg_type type, const char *text, struct rp_erro
 
 	if (rp_arg_is_address(type))
 		return rp_address_parse(text, address, error);
-	return rp_arg_is_interface(type) ? check_name(text, error) : 0;
+	return rp_arg_is_interface(type) || type == RP_ARG_RDMA ? check_name(type, text, error) : 0;
+}
+
+static bool is_subject(const struct rp_words *keywords, const char *word)
+{
+	return rp_words_exact(keywords, word) < 0 && strncmp(word, "--", 2);
+}
+
+/* where there may be several, more may follow the first; returns how many words it took, or -1 */
+static int parse_subjects(struct rp_args *args, int argc, char *const *argv,
+			  struct rp_error *error)
+{
+	struct rp_words words = rp_keyword_words(args->verb);
+	int used = 0;
+
+	for (; used < argc && is_subject(&words, argv[used]); used++) {
+		if (args->subject_count == RP_SUBJECTS_MAX)
+			return rp_error_set(error, "more than %d names", RP_SUBJECTS_MAX);
+		if (check_subject(args->verb->subject, argv[used], error))
+			return -1;
+		args->subjects[args->subject_count++] = argv[used];
+	}
+	return used;
 }
 
 /* returns how many words it took, or -1 */
@@ -277,11 +302,13 @@ static int parse_subject(struct rp_args *args, int argc, char *const *argv, stru
 
 	if (verb->subject == RP_ARG_NONE)
 		return 0;
+	if (verb->subjects)
+		return parse_subjects(args, argc, argv, error);
 	/* `device show dev rp0`, as ip(8) would have it */
-	if (verb->subject == RP_ARG_DEVICE && argc > 1 && !strcmp(argv[0], "dev"))
+	if ((verb->subject == RP_ARG_DEVICE || verb->subject == RP_ARG_RDMA) && argc > 1 &&
+	    !strcmp(argv[0], "dev"))
 		used++;
-	if (argc > used && (used || (rp_words_exact(&words, argv[0]) < 0 &&
-				     strncmp(argv[0], "--", 2)))) {
+	if (argc > used && (used || is_subject(&words, argv[0]))) {
 		args->subject = argv[used++];
 		if (check_subject(verb->subject, args->subject, error))
 			return -1;
@@ -291,6 +318,7 @@ static int parse_subject(struct rp_args *args, int argc, char *const *argv, stru
 				    *verb->name ? verb->name : "it",
 				    verb->subject == RP_ARG_PEER ? "address" : "name",
 				    verb->subject == RP_ARG_DEVICE ? "device" :
+				    verb->subject == RP_ARG_RDMA ? "RDMA device" :
 				    verb->subject == RP_ARG_FILE ? "file" :
 				    verb->subject == RP_ARG_PEER ? "peer" : "port");
 	return used;

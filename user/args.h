@@ -24,6 +24,7 @@ enum rp_arg_type {
 	RP_ARG_DEVICE,		/* name of a rocepath device */
 	RP_ARG_PORT,		/* name of a port */
 	RP_ARG_INTERFACE,	/* either */
+	RP_ARG_RDMA,		/* name of an RDMA device */
 	RP_ARG_OBJECT,		/* name of an object, for help */
 	RP_ARG_FILE,
 	RP_ARG_NAME,		/* free; the choices are only suggestions */
@@ -42,7 +43,9 @@ enum rp_arg_type {
 };
 
 #define RP_NAME_MAX 15		/* of an interface, a scheduler */
+#define RP_RDMA_MAX 63		/* of an RDMA device */
 #define RP_KEYWORDS_MAX 32
+#define RP_SUBJECTS_MAX 16
 
 /**
  * struct rp_keyword - a keyword of a verb
@@ -77,6 +80,7 @@ struct rp_verb {
 	const char *help;
 	enum rp_arg_type subject;
 	bool subject_required;
+	bool subjects;		/* there may be several */
 	bool changes;		/* at least one keyword is needed */
 	const struct rp_keyword *keywords;
 	unsigned int keyword_count;
@@ -107,12 +111,16 @@ struct rp_value {
  * struct rp_args - a command line, understood
  * @verb: what to do
  * @subject: to what, NULL: not given
+ * @subjects: the same, where there may be several
+ * @subject_count: of them
  * @values: in the order given
  * @count: of values
  */
 struct rp_args {
 	const struct rp_verb *verb;
 	const char *subject;
+	const char *subjects[RP_SUBJECTS_MAX];
+	unsigned int subject_count;
 	struct rp_value values[RP_KEYWORDS_MAX];
 	unsigned int count;
 };

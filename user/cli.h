@@ -14,10 +14,12 @@
  * struct rp_cli - one run of the tool
  * @format: of what is printed
  * @nl: opened by rp_cli_connect(), NULL before
+ * @rdma: opened by rp_rdma_connect(), NULL before
  */
 struct rp_cli {
 	struct rp_format format;
 	struct rp_nl *nl;
+	struct rp_nl *rdma;
 };
 
 /**

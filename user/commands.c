@@ -309,11 +309,25 @@ static const struct rp_verb run_verbs[] = {
 	  .subject = RP_ARG_FILE, .run = rp_run },
 };
 
-static const struct rp_keyword monitor[] = { DEV(ROCEPATH_A_EVENT_DEVICE, false) };
+static const struct rp_keyword monitor[] = {
+	DEV(ROCEPATH_A_EVENT_DEVICE, false),
+	{ .name = "rdma", .type = RP_ARG_RDMA, .example = "DEV",
+	  .help = "those of an RDMA device, and no others" },
+};
 
 static const struct rp_verb monitor_verbs[] = {
 	{ .name = "", .help = "print events as they happen, a line each", KEYWORDS(monitor),
 	  .run = rp_monitor },
+};
+
+static const struct rp_keyword doctor[] = {
+	{ .name = "peer", .type = RP_ARG_PEER, .example = "ADDRESS",
+	  .help = "and whether packets as large as QPs' get there; needs CAP_NET_RAW" },
+};
+
+static const struct rp_verb doctor_verbs[] = {
+	{ .name = "", .help = "what RoCE needs of this host, and how what is wrong is mended",
+	  .subject = RP_ARG_RDMA, .subjects = true, KEYWORDS(doctor), .run = rp_doctor },
 };
 
 static const struct rp_verb version_verbs[] = {
@@ -349,6 +363,8 @@ static const struct rp_object objects[] = {
 	{ "status", "what is attached where", VERBS(status_verbs) },
 	{ "run", "follow netdevices that come and go", VERBS(run_verbs) },
 	{ "monitor", "events", VERBS(monitor_verbs) },
+	{ "rdma", "RDMA devices whose data passes the kernel by", VERBS(rp_rdma_verbs) },
+	{ "doctor", "what is wrong with this host", VERBS(doctor_verbs) },
 	{ "version", "what there is", VERBS(version_verbs) },
 	{ "help", "more of this", VERBS(help_verbs) },
 };

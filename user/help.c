@@ -9,6 +9,7 @@ static const char *subject_metavar(enum rp_arg_type type)
 {
 	switch (type) {
 	case RP_ARG_DEVICE:
+	case RP_ARG_RDMA:
 		return "DEV";
 	case RP_ARG_PORT:
 		return "PORT";
@@ -27,8 +28,8 @@ static void usage_verb(const struct rp_object *object, const struct rp_verb *ver
 {
 	fprintf(out, "  rocepath %s%s%s", object->name, *verb->name ? " " : "", verb->name);
 	if (verb->subject != RP_ARG_NONE)
-		fprintf(out, verb->subject_required ? " %s" : " [%s]",
-			subject_metavar(verb->subject));
+		fprintf(out, verb->subject_required ? " %s" : verb->subjects ? " [%s]..." :
+			" [%s]", subject_metavar(verb->subject));
 	for (unsigned int i = 0; i < verb->keyword_count; i++)
 		if (verb->keywords[i].required)
 			fprintf(out, " %s %s", verb->keywords[i].name, verb->keywords[i].example);
@@ -82,7 +83,7 @@ void rp_usage(const struct rp_grammar *grammar, FILE *out)
 	      "objects (they and their verbs may be shortened):\n", out);
 	for (unsigned int i = 0; i < grammar->count; i++) {
 		const struct rp_object *object = &grammar->objects[i];
-		char verbs[RP_TEXT_LEN] = "";
+		char verbs[2 * RP_TEXT_LEN] = "";
 
 		for (unsigned int v = 0; v < object->verb_count; v++)
 			snprintf(verbs + strlen(verbs), sizeof(verbs) - strlen(verbs), "%s%s",
@@ -104,7 +105,7 @@ static void complete_value(const struct rp_keyword *keyword, rp_word_fn emit, vo
 
 		emit_words(&words, emit, data);
 	} else if (rp_arg_is_interface(keyword->type) || keyword->type == RP_ARG_FILE ||
-		   keyword->type == RP_ARG_PEER) {
+		   keyword->type == RP_ARG_PEER || keyword->type == RP_ARG_RDMA) {
 		emit(data, keyword->type, NULL);
 	} else {
 		emit(data, RP_ARG_NONE, keyword->example);
@@ -170,6 +171,10 @@ static void complete_verb(const struct rp_grammar *grammar, const struct rp_verb
 		words = rp_object_words(grammar);
 		emit_words(&words, emit, data);
 		return;
+	}
+	while (verb->subjects && argc && rp_args_keyword(verb, bare(argv[0])) < 0) {
+		argv++;
+		argc--;
 	}
 	if (verb->subject != RP_ARG_NONE && !argc)
 		emit(data, verb->subject, NULL);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "commands.h"
+#include "rdma_ports.h"
 #include "units.h"
 
 static int print_name(const struct nlmsghdr *nlh, void *data)
@@ -28,6 +29,17 @@ static void print_names(struct rp_nl *nl, enum rocepath_cmd cmd, const struct rp
 	rp_nl_dump(nl, print_name, (void *)set);
 }
 
+static void print_rdma_names(void)
+{
+	struct rp_rdma_ports ports = { 0 };
+
+	rp_rdma_ports_read(&ports, NULL);
+	for (unsigned int i = 0; i < ports.count; i++)
+		if (!i || strcmp(ports.at[i].device, ports.at[i - 1].device))
+			puts(ports.at[i].device);
+	rp_rdma_ports_drop(&ports);
+}
+
 /* the shell asks while somebody types: what cannot be known is left out */
 static void print_word(void *data, enum rp_arg_type type, const char *word)
 {
@@ -37,6 +49,8 @@ static void print_word(void *data, enum rp_arg_type type, const char *word)
 		puts(word);
 	else if (type == RP_ARG_FILE)
 		puts("@file");
+	else if (type == RP_ARG_RDMA)
+		print_rdma_names();
 	if (!rp_arg_is_interface(type) && type != RP_ARG_PEER)
 		return;
 	if (!cli->nl)
@@ -159,6 +173,7 @@ int main(int argc, char **argv)
 	if (ret < 0)
 		ret = run(&cli, take_format(&cli, argc - optind, argv + optind), argv + optind);
 	rp_nl_release(cli.nl);
+	rp_nl_release(cli.rdma);
 	if (fflush(stdout) || ferror(stdout)) {
 		rp_complain("the output could not be written");
 		return RP_EXIT_FAILURE;

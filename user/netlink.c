@@ -18,7 +18,7 @@
 
 #include "netlink.h"
 
-#define REQUEST_LEN 1024
+#define REQUEST_LEN (64 * 1024)		/* a policy; a nest can be no longer */
 #define REPLY_LEN (128 * 1024)		/* above what the kernel puts into one datagram */
 #define STORE_MAX (256u << 20)
 #define DUMP_TRIES 8
@@ -28,7 +28,16 @@
 #error "linux-libc-dev is too old"
 #endif
 
+static const struct rp_family rocepath_family = {
+	ROCEPATH_FAMILY_NAME, ROCEPATH_FAMILY_VERSION, ROCEPATH_MCGRP_EVENTS,
+};
+
+const struct rp_family rp_rdma_family = {
+	ROCEPATH_RDMA_FAMILY_NAME, ROCEPATH_RDMA_FAMILY_VERSION, ROCEPATH_RDMA_MCGRP_EVENTS,
+};
+
 struct rp_nl {
+	const struct rp_family *known_as;
 	struct mnl_socket *socket;
 	uint32_t seq;
 	uint16_t family;
@@ -213,12 +222,12 @@ static struct nlmsghdr *start(struct rp_nl *nl, uint16_t type, uint8_t cmd, uint
  * @nl: the socket
  * @cmd: what is asked for
  *
- * Return: the message, in a buffer that holds a kilobyte: far more than any
- * request of the family takes.
+ * Return: the message, in a buffer that holds 64 KiB: more than the largest
+ * request, a policy, takes.
  */
-struct nlmsghdr *rp_nl_request(struct rp_nl *nl, enum rocepath_cmd cmd)
+struct nlmsghdr *rp_nl_request(struct rp_nl *nl, uint8_t cmd)
 {
-	return start(nl, nl->family, cmd, ROCEPATH_FAMILY_VERSION);
+	return start(nl, nl->family, cmd, nl->known_as->version);
 }
 
 /**
@@ -344,6 +353,26 @@ void rp_nl_forget(struct rp_nl *nl)
 }
 
 /**
+ * rp_nl_fd() - to wait for events of several families at once
+ * @nl: a socket that has subscribed
+ */
+int rp_nl_fd(const struct rp_nl *nl)
+{
+	return mnl_socket_get_fd(nl->socket);
+}
+
+/**
+ * rp_nl_message() - the kernel's reason for what failed last
+ * @nl: the socket
+ *
+ * Return: may be empty.
+ */
+const char *rp_nl_message(const struct rp_nl *nl)
+{
+	return nl->message;
+}
+
+/**
  * rp_nl_version() - the version of the family that the kernel offers
  * @nl: the socket
  */
@@ -366,7 +395,7 @@ static void take_group(struct rp_nl *nl, const struct nlattr *group)
 			 !mnl_attr_validate(attr, MNL_TYPE_U32))
 			id = mnl_attr_get_u32(attr);
 	}
-	if (!strcmp(name, ROCEPATH_MCGRP_EVENTS))
+	if (!strcmp(name, nl->known_as->group))
 		nl->group = id;
 }
 
@@ -399,7 +428,7 @@ static int find_family(struct rp_nl *nl)
 	struct nlmsghdr *nlh = start(nl, GENL_ID_CTRL, CTRL_CMD_GETFAMILY, 1);
 	int err;
 
-	mnl_attr_put_strz(nlh, CTRL_ATTR_FAMILY_NAME, ROCEPATH_FAMILY_NAME);
+	mnl_attr_put_strz(nlh, CTRL_ATTR_FAMILY_NAME, nl->known_as->name);
 	err = rp_nl_do(nl, take_family, nl);
 	return err ? err : nl->family ? 0 : -ENOENT;
 }
@@ -416,32 +445,52 @@ static int connect_family(struct rp_nl *nl)
 	return find_family(nl);
 }
 
-static void explain_family(int err, struct rp_error *error)
+static void explain_family(const struct rp_family *family, int err, struct rp_error *error)
 {
+	char path[64];
+
+	snprintf(path, sizeof(path), "/sys/module/%s", family->name);
 	if (err != -ENOENT)
 		rp_error_set(error, "netlink: %s", strerror(-err));
-	else if (access("/sys/module/rocepath", F_OK))
-		rp_error_set(error, "the kernel module is not loaded; load it: modprobe rocepath");
+	else if (access(path, F_OK))
+		rp_error_set(error, "the kernel module %sis not loaded; load it: modprobe %s",
+			     family == &rp_rdma_family ? "for RDMA devices " : "", family->name);
 	else
 		rp_error_set(error, "the module is loaded, but has no netlink family; see: dmesg");
 }
 
 /**
- * rp_nl_new() - open a socket and find the family
+ * rp_nl_open() - open a socket and find a family
+ * @family: which
+ * @error: why not, and what to do
+ *
+ * Return: the socket or NULL.
+ */
+struct rp_nl *rp_nl_open(const struct rp_family *family, struct rp_error *error)
+{
+	struct rp_nl *nl = calloc(1, sizeof(*nl));
+	int err = -ENOMEM;
+
+	if (nl) {
+		nl->known_as = family;
+		err = connect_family(nl);
+	}
+	if (!err)
+		return nl;
+	explain_family(family, err, error);
+	rp_nl_release(nl);
+	return NULL;
+}
+
+/**
+ * rp_nl_new() - open a socket and find the family "rocepath"
  * @error: why not, and what to do
  *
  * Return: the socket or NULL.
  */
 struct rp_nl *rp_nl_new(struct rp_error *error)
 {
-	struct rp_nl *nl = calloc(1, sizeof(*nl));
-	int err = nl ? connect_family(nl) : -ENOMEM;
-
-	if (!err)
-		return nl;
-	explain_family(err, error);
-	rp_nl_release(nl);
-	return NULL;
+	return rp_nl_open(&rocepath_family, error);
 }
 
 /**
@@ -466,6 +515,8 @@ static void next_step(const struct rp_nl *nl, int err, enum rp_arg_type what,
 		rp_error_set(step, "; it needs CAP_NET_ADMIN: run it as root");
 	else if (*nl->message || (err != -ENODEV && err != -EOPNOTSUPP))
 		;	/* the kernel said it itself */
+	else if (nl->known_as == &rp_rdma_family)
+		rp_error_set(step, "; see which devices there are: rocepath rdma show");
 	else if (subject && what == RP_ARG_PORT)
 		rp_error_set(step, "; make it a port: ip link set %s master DEV", subject);
 	else if (subject && if_nametoindex(subject))

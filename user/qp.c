@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The census: queue pairs, whose they are, and how fast they may send. */
+/*
+ * The census: queue pairs, whose they are, and how fast they may send. Where the module
+ * for RDMA devices is loaded, what it has set in them; and those that only it knows.
+ */
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -12,6 +15,7 @@
 #include "owner.h"
 #include "policy/state.h"
 #include "rows.h"
+#include "steered.h"
 #include "units.h"
 
 static const char *const types[] = {
@@ -25,6 +29,8 @@ static const char *const states[] = {
 	[RP_QP_SQD] = "SQD", [RP_QP_SQE] = "SQE", [RP_QP_ERR] = "ERR",
 };
 
+#define RP_SPORT_MIN 49152	/* of EV 0 */
+
 #define NAME_OF(names, i) ((size_t)(i) < ARRAY_SIZE(names) && (names)[i] ? (names)[i] : "other")
 
 struct census {
@@ -33,6 +39,7 @@ struct census {
 	struct rp_qp_tx *tx;		/* sorted by their QPs */
 	unsigned int tx_count;
 	u64 now_ns;
+	struct rp_steered steered;
 };
 
 static int compare_tx(const void *a, const void *b)
@@ -113,17 +120,29 @@ static struct rp_limit find_limit(const struct census *c, const struct rp_qp_tx 
 	return rp_limit_of(c->policy, tx, &pacer, &total, c->now_ns);
 }
 
-static void print_rate(struct rp_rows *rows, const struct census *c, const struct rp_qp_tx *tx)
+/* as it was when it connected, where that is known; else of the packets that it sent */
+static const char *class_name(const char *of_packets, const struct rp_attrs *steered)
+{
+	const char *name = rp_attr_string(steered, ROCEPATH_RDMA_A_QP_CLASS_NAME);
+
+	return *name ? name : of_packets;
+}
+
+static void print_rate(struct rp_rows *rows, const struct census *c, const struct rp_qp_tx *tx,
+		       const struct rp_attrs *steered)
 {
 	const struct rp_class *class = NULL;
 	struct rp_limit limit = { 0, "unlimited" };
+	const char *of_packets;
 	char text[RP_TEXT_LEN];
 
 	if (tx && c->policy && tx->class < c->policy->class_count)
 		class = &c->policy->class[tx->class];
 	if (tx && c->policy)
 		limit = find_limit(c, tx);
-	rp_row_text(rows, class && tx->packets ? class->name : NULL);
+	of_packets = class && tx->packets ? class->name : NULL;
+	rp_row_text(rows, class_name(of_packets, steered));
+	rp_row_text(rows, of_packets);
 	rp_unit_print(RP_UNIT_RATE, limit.rate_bytes_per_s, text);
 	rp_row_number(rows, limit.rate_bytes_per_s, limit.rate_bytes_per_s ? text : "-");
 	rp_row_text(rows, limit.why);
@@ -138,14 +157,55 @@ static const struct rp_column columns[] = {
 	{ "comm", "PROCESS", false }, { "pid", "PID", true }, { "uid", NULL, true },
 	{ "owner", "OWNER", false }, { "cgroup_id", NULL, true }, { "cgroup", NULL, false },
 	{ "unit", NULL, false }, { "container", NULL, false }, { "slurm_job", NULL, false },
-	{ "class", "CLASS", false }, { "rate_bytes_per_s", "RATE", true }, { "why", "WHY", false },
+	{ "class", "CLASS", false }, { "packet_class", NULL, false },
+	{ "rate_bytes_per_s", "RATE", true }, { "why", "WHY", false },
 	{ "cnps", NULL, true }, { "packets", NULL, true }, { "bytes", NULL, true },
-	{ "source_port", NULL, true }, { "age_ms", NULL, true }, { 0 },
+	{ "source_port", NULL, true }, { "age_ms", NULL, true },
+	{ "ev", "EV", true }, { "entropy", "ENTROPY", false }, { "path", NULL, true },
+	{ "path_state", "HEALTH", false }, { "steered", NULL, false }, { "exempt", NULL, false },
+	{ "rule", NULL, false }, { "on_failure", NULL, false },
+	{ "flow_label_asked", NULL, true }, { "flow_label", NULL, true },
+	{ "traffic_class_asked", NULL, true }, { "traffic_class", NULL, true },
+	{ "service_level_asked", NULL, true }, { "service_level", NULL, true },
+	{ "timeout_asked", NULL, true }, { "timeout", NULL, true },
+	{ "retry_asked", NULL, true }, { "retry", NULL, true }, { "moves", NULL, true }, { 0 },
 };
+
+/* what the module says, in the order of the columns from "ev" on */
+static const uint16_t steered_attrs[] = {
+	ROCEPATH_RDMA_A_QP_EV, ROCEPATH_RDMA_A_QP_ENTROPY, ROCEPATH_RDMA_A_QP_PATH,
+	ROCEPATH_RDMA_A_QP_PATH_STATE, ROCEPATH_RDMA_A_QP_STEERED, ROCEPATH_RDMA_A_QP_EXEMPT,
+	ROCEPATH_RDMA_A_QP_RULE, ROCEPATH_RDMA_A_QP_ON_FAILURE,
+	ROCEPATH_RDMA_A_QP_FLOW_LABEL_ASKED, ROCEPATH_RDMA_A_QP_FLOW_LABEL,
+	ROCEPATH_RDMA_A_QP_TRAFFIC_CLASS_ASKED, ROCEPATH_RDMA_A_QP_TRAFFIC_CLASS,
+	ROCEPATH_RDMA_A_QP_SL_ASKED, ROCEPATH_RDMA_A_QP_SL,
+	ROCEPATH_RDMA_A_QP_TIMEOUT_ASKED, ROCEPATH_RDMA_A_QP_TIMEOUT,
+	ROCEPATH_RDMA_A_QP_RETRY_ASKED, ROCEPATH_RDMA_A_QP_RETRY, ROCEPATH_RDMA_A_QP_MOVES,
+};
+
+static void print_steered(struct rp_rows *rows, const struct rp_attrs *steered)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(steered_attrs); i++) {
+		const struct rp_field *field = rp_attr_field(&rp_rdma_qp_attrs, steered_attrs[i]);
+		const struct nlattr *attr = steered->at[steered_attrs[i]];
+		char text[RP_TEXT_LEN];
+
+		if (attr && field->form == RP_FORM_BOOL)
+			rp_row_bool(rows, rp_attr_number(steered, field->attr));
+		else if (!attr || field->wire == MNL_TYPE_NUL_STRING ||
+			 field->form == RP_FORM_ENUM)
+			rp_row_text(rows, attr ? rp_table_cell(field, attr, text) : NULL);
+		else
+			rp_row_number(rows, rp_attr_number(steered, steered_attrs[i]), NULL);
+	}
+}
 
 static void print_qp(struct rp_rows *rows, const struct census *c, const struct rp_qp_key *key,
 		     const struct rp_qp *qp)
 {
+	struct rp_attrs steered;
+
+	rp_steered_attrs(rp_steered_find(&c->steered, qp->device, key->qpn), &steered);
 	rp_row_begin(rows);
 	rp_row_text(rows, qp->device);
 	rp_row_number(rows, key->qpn, NULL);
@@ -153,10 +213,45 @@ static void print_qp(struct rp_rows *rows, const struct census *c, const struct 
 	rp_row_text(rows, NAME_OF(states, qp->state));
 	print_peer(rows, qp);
 	print_owner(rows, qp);
-	print_rate(rows, c, find_tx(c, key));
+	print_rate(rows, c, find_tx(c, key), &steered);
 	rp_row_number(rows, qp->udp_source_port, NULL);
 	rp_row_number(rows, c->now_ns > qp->created_ns ?
 		      (c->now_ns - qp->created_ns) / 1000000 : 0, NULL);
+	print_steered(rows, &steered);
+	rp_row_end(rows);
+}
+
+/* one that no census has, as the module knows it */
+static void print_unknown(struct rp_rows *rows, const struct census *c,
+			  const struct rp_steered_qp *of)
+{
+	struct rp_attrs attrs;
+	struct rp_qp qp = { .ifindex = 0 };
+
+	rp_steered_attrs(of, &attrs);
+	qp.pid = rp_attr_number(&attrs, ROCEPATH_RDMA_A_QP_PID);
+	qp.uid = rp_attr_number(&attrs, ROCEPATH_RDMA_A_QP_UID);
+	qp.cgroup_id = rp_attr_number(&attrs, ROCEPATH_RDMA_A_QP_CGROUP_ID);
+	qp.remote_qpn = rp_attr_number(&attrs, ROCEPATH_RDMA_A_QP_REMOTE_QPN);
+	snprintf(qp.comm, sizeof(qp.comm), "%s", rp_attr_string(&attrs, ROCEPATH_RDMA_A_QP_COMM));
+	snprintf(qp.cgroup, sizeof(qp.cgroup), "%s",
+		 rp_attr_string(&attrs, ROCEPATH_RDMA_A_QP_CGROUP));
+	if (attrs.at[ROCEPATH_RDMA_A_QP_REMOTE])
+		memcpy(&qp.remote, mnl_attr_get_payload(attrs.at[ROCEPATH_RDMA_A_QP_REMOTE]),
+		       sizeof(qp.remote));
+	rp_row_begin(rows);
+	rp_row_text(rows, of->device);
+	rp_row_number(rows, of->qpn, NULL);
+	/* numbered as those of the census, but for those of drivers */
+	rp_row_text(rows, NAME_OF(types, rp_attr_number(&attrs, ROCEPATH_RDMA_A_QP_TYPE)));
+	rp_row_text(rows, NAME_OF(states, rp_attr_number(&attrs, ROCEPATH_RDMA_A_QP_STATE)));
+	print_peer(rows, &qp);
+	print_owner(rows, &qp);
+	print_rate(rows, c, NULL, &attrs);
+	rp_row_number(rows, attrs.at[ROCEPATH_RDMA_A_QP_EV] ? RP_SPORT_MIN +
+		      rp_attr_number(&attrs, ROCEPATH_RDMA_A_QP_EV) : 0, NULL);
+	rp_row_text(rows, NULL);
+	print_steered(rows, &attrs);
 	rp_row_end(rows);
 }
 
@@ -167,9 +262,12 @@ static void print_qps(struct rp_rows *rows, const struct census *c)
 	bool first = true;
 	struct rp_qp qp;
 
-	for (; !bpf_map_get_next_key(fd, first ? NULL : &key, &key); first = false)
+	for (; fd >= 0 && !bpf_map_get_next_key(fd, first ? NULL : &key, &key); first = false)
 		if (!bpf_map_lookup_elem(fd, &key, &qp))
 			print_qp(rows, c, &key, &qp);
+	for (size_t i = 0; i < c->steered.count; i++)
+		if (!c->steered.at[i].found)
+			print_unknown(rows, c, &c->steered.at[i]);
 }
 
 /**
@@ -187,20 +285,26 @@ int rp_qp_show(struct rp_cli *cli, const struct rp_args *args)
 
 	(void)args;
 	libbpf_set_print(NULL);
-	if (!policy || rp_maps_open(&c.maps, &error)) {
+	memset(c.maps.fd, -1, sizeof(c.maps.fd));
+	rp_steered_read(&c.steered);
+	if (!policy || (rp_maps_open(&c.maps, &error) && !c.steered.there)) {
 		rp_complain("%s", policy ? error.text : "out of memory");
+		rp_steered_drop(&c.steered);
 		free(policy);
 		return RP_EXIT_FAILURE;
 	}
-	if (!rp_state_policy(&c.maps, policy))
-		c.policy = policy;
+	if (c.maps.fd[RP_MAP_QPS] >= 0) {
+		if (!rp_state_policy(&c.maps, policy))
+			c.policy = policy;
+		read_tx(&c);
+	}
 	clock_gettime(CLOCK_MONOTONIC, &now);
 	c.now_ns = now.tv_sec * 1000000000ull + now.tv_nsec;
-	read_tx(&c);
 	rp_rows_begin(&rows, &cli->format, columns);
 	print_qps(&rows, &c);
 	rp_rows_end(&rows, "there is no queue pair");
 	rp_maps_close(&c.maps);
+	rp_steered_drop(&c.steered);
 	free(c.tx);
 	free(policy);
 	return RP_EXIT_OK;

@@ -108,6 +108,21 @@ void rp_row_text(struct rp_rows *rows, const char *text)
 }
 
 /**
+ * rp_row_bool() - the next value is yes or no
+ * @rows: the list
+ * @value: the value
+ */
+void rp_row_bool(struct rp_rows *rows, bool value)
+{
+	const struct rp_column *column = &rows->columns[rows->at++];
+
+	if (rows->table)
+		add_cell(rows, column, value ? "yes" : "no");
+	else
+		rp_json_bool(&rows->json, column->key, value);
+}
+
+/**
  * rp_row_number() - the next value is a number
  * @rows: the list
  * @number: the value

@@ -5,7 +5,7 @@
 
 #include "table.h"
 
-#define RP_COLUMNS_MAX 24
+#define RP_COLUMNS_MAX 48
 
 /**
  * struct rp_column - one value of each row
@@ -35,6 +35,7 @@ void rp_rows_end(struct rp_rows *rows, const char *none);
 void rp_row_begin(struct rp_rows *rows);
 void rp_row_end(struct rp_rows *rows);
 void rp_row_text(struct rp_rows *rows, const char *text);
+void rp_row_bool(struct rp_rows *rows, bool value);
 void rp_row_number(struct rp_rows *rows, uint64_t number, const char *text);
 
 #endif /* ROCEPATH_USER_ROWS_H */

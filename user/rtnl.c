@@ -128,6 +128,38 @@ static int explain(const struct rp_rtnl *rtnl, int err, const char *what, struct
 	return err;
 }
 
+/**
+ * rp_rtnl_request() - begin a request; add attributes, then run it
+ * @rtnl: the socket
+ * @type: RTM_*
+ * @flags: NLM_F_*, beside NLM_F_REQUEST
+ * @size: of the struct that it begins with
+ * @body: gets a pointer to that, zeroed
+ *
+ * Return: the message.
+ */
+struct nlmsghdr *rp_rtnl_request(struct rp_rtnl *rtnl, uint16_t type, uint16_t flags,
+				 size_t size, void **body)
+{
+	return request(rtnl, type, flags, size, body);
+}
+
+/**
+ * rp_rtnl_run() - send the request and hand on what is answered
+ * @rtnl: the socket
+ * @fn: gets each message; returns MNL_CB_OK, MNL_CB_STOP, or MNL_CB_ERROR with errno set
+ * @data: for @fn
+ * @what: was asked for, for the message
+ * @error: why not
+ *
+ * Return: 0 or a negative error number.
+ */
+int rp_rtnl_run(struct rp_rtnl *rtnl, int (*fn)(const struct nlmsghdr *nlh, void *data),
+		void *data, const char *what, struct rp_error *error)
+{
+	return explain(rtnl, transact(rtnl, fn, data), what, error);
+}
+
 static void copy_kind(char *kind, const struct nlattr *attr)
 {
 	if (!mnl_attr_validate(attr, MNL_TYPE_STRING))
@@ -177,6 +209,19 @@ static int take_link(const struct nlmsghdr *nlh, void *data)
 			break;
 		case IFLA_LINK_NETNSID:
 			elsewhere = true;
+			break;
+		case IFLA_MTU:
+			link->mtu = mnl_attr_get_u32(attr);
+			break;
+		case IFLA_MAX_MTU:
+			link->mtu_max = mnl_attr_get_u32(attr);
+			break;
+		case IFLA_CARRIER:
+			link->carrier = mnl_attr_get_u8(attr);
+			break;
+		case IFLA_ADDRESS:
+			if (mnl_attr_get_payload_len(attr) == sizeof(link->mac))
+				memcpy(link->mac, mnl_attr_get_payload(attr), sizeof(link->mac));
 			break;
 		case IFLA_LINKINFO:
 			take_info(link, attr);

@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include <libmnl/libmnl.h>
 #include <net/if.h>
 
 #include "error.h"
@@ -20,7 +21,11 @@
  * @name: its name
  * @kind: "rocepath", "vlan"; "" for hardware
  * @up: administratively
+ * @carrier: there is one
  * @ethernet: and not loopback
+ * @mtu: bytes
+ * @mtu_max: that it can have, 0: not known
+ * @mac: its address, zeros: not of Ethernet
  */
 struct rp_link_info {
 	int ifindex;
@@ -29,7 +34,10 @@ struct rp_link_info {
 	char name[IF_NAMESIZE];
 	char kind[RP_KIND_LEN];
 	bool up;
+	bool carrier;
 	bool ethernet;
+	uint32_t mtu, mtu_max;
+	uint8_t mac[6];
 };
 
 struct rp_links {
@@ -83,6 +91,10 @@ struct rp_rtnl;
 
 struct rp_rtnl *rp_rtnl_new(struct rp_error *error);
 void rp_rtnl_release(struct rp_rtnl *rtnl);
+struct nlmsghdr *rp_rtnl_request(struct rp_rtnl *rtnl, uint16_t type, uint16_t flags,
+				 size_t size, void **body);
+int rp_rtnl_run(struct rp_rtnl *rtnl, int (*fn)(const struct nlmsghdr *nlh, void *data),
+		void *data, const char *what, struct rp_error *error);
 
 int rp_links_read(struct rp_rtnl *rtnl, struct rp_links *links, struct rp_error *error);
 const struct rp_link_info *rp_links_name(const struct rp_links *links, const char *name);

@@ -2,7 +2,7 @@
 /*
  * Nothing depends on this process: what is applied goes on working without it. It
  * only sees netdevices come and go (hot-added ports, devices that are made late) and
- * ib_core being loaded, and has the policy in force attached to them.
+ * ib_core or rocepath_rdma being loaded, and has the policy in force attached to them.
  */
 #include <errno.h>
 #include <poll.h>
@@ -20,6 +20,7 @@
 #include "policy/apply.h"
 #include "policy/load.h"
 #include "policy/programs.h"
+#include "rdma.h"
 
 #define SETTLE_MS 50	/* a netdevice comes with several messages */
 #define LOOK_MS 500	/* for what sends no message */
@@ -90,6 +91,21 @@ static void look_for_ib_core(bool *missing)
 	*missing = rp_census_is_missing();
 }
 
+/* QPs that connect before it is applied again are nobody's */
+static void look_for_module(bool *missing)
+{
+	bool was_missing = *missing;
+	struct rp_spec *spec;
+
+	*missing = !rp_rdma_is_loaded();
+	if (*missing || !was_missing)
+		return;
+	spec = rp_in_force_quiet();
+	if (spec)
+		rp_apply(spec);
+	rp_spec_release(spec);
+}
+
 /* returns whether to go on */
 static bool take_signal(const struct watch *w, const char *path)
 {
@@ -109,7 +125,7 @@ static void follow(struct watch *w, const char *path)
 		{ .fd = mnl_socket_get_fd(w->links), .events = POLLIN },
 		{ .fd = w->signals, .events = POLLIN },
 	};
-	bool missing = rp_census_is_missing();
+	bool missing = rp_census_is_missing(), no_module = !rp_rdma_is_loaded();
 
 	for (;;) {
 		if (poll(fds, 2, LOOK_MS) < 0 && errno != EINTR)
@@ -122,6 +138,7 @@ static void follow(struct watch *w, const char *path)
 			rp_refresh();
 		} else {
 			look_for_ib_core(&missing);
+			look_for_module(&no_module);
 		}
 		fflush(stdout);
 	}

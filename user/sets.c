@@ -1,23 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The attribute sets of the family. Keys of JSON are the names of the
+ * The attribute sets of the family "rocepath". Keys of JSON are the names of the
  * attributes; a key that ends in a unit is a number of that unit.
  */
-#include "attrs.h"
-
-#define NAMES(n) .names = n, .name_count = sizeof(n) / sizeof((n)[0])
-#define SHOWN(k, h) .key = k, .head = h
-#define NUMBER(a, w, f, k, h) \
-	{ .attr = a, .wire = MNL_TYPE_##w, .form = RP_FORM_##f, SHOWN(k, h) }
-#define NAMED(a, n, k, h) \
-	{ .attr = a, .wire = MNL_TYPE_U32, .form = RP_FORM_ENUM, SHOWN(k, h), NAMES(n) }
-#define STRING(a, k, h) { .attr = a, .wire = MNL_TYPE_NUL_STRING, SHOWN(k, h) }
-#define ADDRESS(a, n, k, h) { .attr = a, .wire = MNL_TYPE_BINARY, .len = n, SHOWN(k, h) }
-#define RATIO(a, w, f, o, k, h) \
-	{ .attr = a, .wire = MNL_TYPE_##w, .form = RP_FORM_##f, .of = o, SHOWN(k, h) }
-#define NESTED(a, s, k, h) \
-	{ .attr = a, .wire = MNL_TYPE_NESTED, SHOWN(k, h), .nested = &(s) }
-#define STATS(a) { .attr = a, .wire = MNL_TYPE_NESTED, .form = RP_FORM_STATS, .key = "stats" }
+#include "sets.h"
 
 const char *const rp_entropy_names[] = {
 	[ROCEPATH_ENTROPY_SPORT] = "sport",

@@ -11,8 +11,10 @@
 #include "commands.h"
 #include "policy/attach.h"
 #include "policy/hooks.h"
+#include "rdma.h"
 #include "rows.h"
 #include "rtnl.h"
+#include "units.h"
 
 static const struct rp_column columns[] = {
 	{ "netdevice", "NETDEVICE", false }, { "hook", "HOOK", false },
@@ -138,6 +140,34 @@ static void print_netdevices(struct printer *p, struct rp_rtnl *rtnl, const stru
 	rp_qdiscs_drop(&qdiscs);
 }
 
+static int print_policy(const struct nlmsghdr *nlh, void *data)
+{
+	struct printer *p = data;
+	char what[RP_TEXT_LEN];
+	struct rp_attrs attrs;
+	int err = rp_attrs_message(&rp_rdma_policy_attrs, nlh, &attrs);
+
+	if (err)
+		return err;
+	snprintf(what, sizeof(what), "%u classes, %u rules",
+		 (unsigned int)rp_attr_number(&attrs, ROCEPATH_RDMA_A_POLICY_CLASSES),
+		 (unsigned int)rp_attr_number(&attrs, ROCEPATH_RDMA_A_POLICY_RULES));
+	print_row(&p->rows, "-", "rdma", 0, what, 0, "rocepath");
+	return 0;
+}
+
+/* what QPs that connect are judged by, where the module for RDMA devices is loaded */
+static void print_rdma(struct printer *p)
+{
+	struct rp_nl *nl = rp_rdma_is_loaded() ? rp_nl_open(&rp_rdma_family, NULL) : NULL;
+
+	if (!nl)
+		return;
+	rp_nl_request(nl, ROCEPATH_RDMA_CMD_POLICY_GET);
+	rp_nl_do(nl, print_policy, p);
+	rp_nl_release(nl);
+}
+
 /**
  * rp_status() - rocepath status
  * @cli: this run
@@ -166,6 +196,7 @@ int rp_status(struct rp_cli *cli, const struct rp_args *args)
 	rp_rows_begin(&p.rows, &cli->format, columns);
 	print_netdevices(&p, rtnl, &maps);
 	print_row(&p.rows, "-", "census", 0, rp_census_names[rp_census_now()], 0, "rocepath");
+	print_rdma(&p);
 	rp_rows_end(&p.rows, "nothing is attached");
 	rp_programs_close(&p.programs);
 	rp_rtnl_release(rtnl);

@@ -6,20 +6,16 @@
 #include <sys/utsname.h>
 
 #include "commands.h"
+#include "files.h"
 #include "units.h"
 
-/* the version of the loaded module, or "" */
-static void read_module(char *text)
+/* the version of a loaded module, or "" */
+static void read_module(const char *name, char *text)
 {
-	FILE *file = fopen("/sys/module/rocepath/version", "re");
+	char path[RP_FILE_PATH_LEN];
 
-	*text = '\0';
-	if (!file)
-		return;
-	if (!fgets(text, RP_TEXT_LEN, file))
-		*text = '\0';
-	text[strcspn(text, "\n")] = '\0';
-	fclose(file);
+	snprintf(path, sizeof(path), "/sys/module/%s/version", name);
+	rp_file_line(path, text, RP_TEXT_LEN);
 }
 
 #define SEES "restores order: this kernel shows its queue pairs"
@@ -56,8 +52,22 @@ static int ask_features(struct rp_nl *nl, struct rp_json *json)
 	return rp_nl_dump(nl, print_features, &features);
 }
 
-static int version_json(struct rp_cli *cli, const struct rp_error *error, const char *module,
-			const struct utsname *kernel)
+/* what is in the kernel */
+struct loaded {
+	char module[RP_TEXT_LEN], rdma[RP_TEXT_LEN];
+	struct utsname kernel;
+};
+
+static void json_version(struct rp_json *json, const char *key, const char *version)
+{
+	if (*version)
+		rp_json_string(json, key, version);
+	else
+		rp_json_null(json, key);
+}
+
+static int version_json(struct rp_cli *cli, const struct rp_error *error,
+			const struct loaded *loaded)
 {
 	struct rp_json json = { stdout, cli->format.pretty, true, 0 };
 	int err = 0;
@@ -67,11 +77,9 @@ static int version_json(struct rp_cli *cli, const struct rp_error *error, const 
 	rp_json_number(&json, "family_version", ROCEPATH_FAMILY_VERSION);
 	rp_json_string(&json, "libmnl", RP_LIBMNL_VERSION);
 	rp_json_string(&json, "libsmartcols", LIBSMARTCOLS_VERSION);
-	rp_json_string(&json, "kernel", kernel->release);
-	if (*module)
-		rp_json_string(&json, "module", module);
-	else
-		rp_json_null(&json, "module");
+	rp_json_string(&json, "kernel", loaded->kernel.release);
+	json_version(&json, "module", loaded->module);
+	json_version(&json, "rdma_module", loaded->rdma);
 	if (cli->nl) {
 		rp_json_number(&json, "kernel_family_version", rp_nl_version(cli->nl));
 		rp_json_open(&json, "reorders", '{');
@@ -85,12 +93,16 @@ static int version_json(struct rp_cli *cli, const struct rp_error *error, const 
 	return err;
 }
 
-static int version_text(struct rp_cli *cli, const struct rp_error *error, const char *module,
-			const struct utsname *kernel)
+static int version_text(struct rp_cli *cli, const struct rp_error *error,
+			const struct loaded *loaded)
 {
+	const char *module = loaded->module;
+
 	printf("%-14s %s, family version %d, libmnl %s, libsmartcols %s\n", "tool", RP_VERSION,
 	       ROCEPATH_FAMILY_VERSION, RP_LIBMNL_VERSION, LIBSMARTCOLS_VERSION);
-	printf("%-14s %s\n", "kernel", kernel->release);
+	printf("%-14s %s\n", "kernel", loaded->kernel.release);
+	if (*loaded->rdma)
+		printf("%-14s %s\n", "RDMA module", loaded->rdma);
 	if (!cli->nl) {
 		printf("%-14s %s\n", "module", *module ? module : error->text);
 		return 0;
@@ -109,15 +121,15 @@ static int version_text(struct rp_cli *cli, const struct rp_error *error, const 
  */
 int rp_version(struct rp_cli *cli, const struct rp_args *args)
 {
-	char module[RP_TEXT_LEN];
-	struct utsname kernel;
+	struct loaded loaded;
 	struct rp_error error = { "" };
 	int err;
 
 	cli->nl = rp_nl_new(&error);
-	read_module(module);
-	uname(&kernel);
-	err = cli->format.json ? version_json(cli, &error, module, &kernel) :
-				 version_text(cli, &error, module, &kernel);
+	read_module("rocepath", loaded.module);
+	read_module("rocepath_rdma", loaded.rdma);
+	uname(&loaded.kernel);
+	err = cli->format.json ? version_json(cli, &error, &loaded) :
+				 version_text(cli, &error, &loaded);
 	return err ? rp_nl_explain(cli->nl, err, args, NULL) : RP_EXIT_OK;
 }

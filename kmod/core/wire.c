@@ -34,6 +34,19 @@ const struct rp_key *rp_keys_find(const struct rp_keys *keys, u8 id)
 	return NULL;
 }
 
+int rp_keys_slot(const struct rp_keys *keys, u8 id)
+{
+	int i, free = -1;
+
+	for (i = 0; i < RP_KEYS_MAX; i++) {
+		if (!keys->key[i].valid)
+			free = i;
+		else if (keys->key[i].id == id)
+			return i;
+	}
+	return free;
+}
+
 static __be64 mac_of(const struct rp_wire *w, u16 body_len, const struct rp_key *key,
 		     const struct rp_wire_addrs *addrs)
 {

@@ -49,6 +49,9 @@ static inline u32 rp_wire_interval_us(u32 us)
 /** rp_keys_find() - the key of that id, NULL if there is none. */
 const struct rp_key *rp_keys_find(const struct rp_keys *keys, u8 id);
 
+/** rp_keys_slot() - where the key of that id is, or a new one would go; negative: they are full. */
+int rp_keys_slot(const struct rp_keys *keys, u8 id);
+
 /**
  * rp_wire_seal() - fill in header and MAC
  * @w: the packet from struct rp_wire on, body already behind it

@@ -13,6 +13,8 @@
 /* SOURCES: user/netlink.c user/attrs.c user/sets.c user/table.c user/cli.c user/commands.c */
 /* SOURCES: user/device.c user/port.c user/peer.c user/path.c user/flow.c user/key.c user/class.c */
 /* SOURCES: user/stats.c user/monitor.c user/overview.c user/advice.c */
+/* SOURCES: user/commands_rdma.c user/rdma_sets.c user/rdma.c user/rdma_ports.c user/files.c */
+/* SOURCES: user/monitor_rdma.c user/owner.c */
 /* SOURCES: user/discover.c user/hops.c user/fabric.c user/graph.c */
 /* SOURCES: user/top.c user/sample.c user/rates.c user/rates_json.c user/view.c user/screen.c */
 /* LIBS: -lmnl -lsmartcols -lncursesw */
@@ -38,6 +40,8 @@ static const char *const lines[] = {
 	"key show", "key del dev lo id 1", "class show", "class set dev lo id 3 scheduler flow",
 	"stats show", "stats show lo", "top", "monitor", "monitor dev lo",
 	"path discover 10.0.0.2 dev lo evs 2 hops 2",
+	"rdma plan", "rdma path peer 10.0.0.2", "rdma peer", "rdma key-show", "monitor rdma rxe0",
+	"rdma set all steering on",
 };
 
 /* what the kernel says; where it ends, no more comes */
@@ -224,6 +228,7 @@ static int run(const char *line, bool json)
 		crash(error.text);
 	ret = count ? args.verb->run(&cli, &args) : rp_overview(&cli);
 	rp_nl_release(cli.nl);
+	rp_nl_release(cli.rdma);
 	return ret;
 }
 

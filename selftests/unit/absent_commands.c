@@ -23,6 +23,8 @@ ABSENT(rp_qp_show);
 ABSENT(rp_job_show);
 ABSENT(rp_status);
 ABSENT(rp_run);
+ABSENT(rp_doctor);
+ABSENT(rp_rdma_discover);
 
 int rp_policy_classes(struct rp_cli *cli)
 {

@@ -14,7 +14,7 @@ OUT = os.environ.get('PROGRAMS', os.path.join(ROOT, 'build', 'selftests')) + '/c
 TOOL = os.path.join(OUT, 'rocepath')
 # it exits with memory in hand; and a process with a secret may not be looked at
 ENV = dict(os.environ, ASAN_OPTIONS='detect_leaks=0')
-COMMANDS = ('check', 'apply', 'try', 'diff', 'show', 'clean', 'status', 'run', 'top', 'monitor', 'version', 'help')  # objects without a verb
+COMMANDS = ('doctor', 'check', 'apply', 'try', 'diff', 'show', 'clean', 'status', 'run', 'top', 'monitor', 'version', 'help')  # objects without a verb
 LOADED = os.path.isdir('/sys/module/rocepath')
 
 

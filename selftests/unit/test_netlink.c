@@ -12,6 +12,8 @@
 /* SOURCES: user/netlink.c user/attrs.c user/sets.c user/table.c user/cli.c user/commands.c */
 /* SOURCES: user/device.c user/port.c user/peer.c user/path.c user/flow.c user/key.c user/class.c */
 /* SOURCES: user/stats.c user/monitor.c user/overview.c user/advice.c */
+/* SOURCES: user/commands_rdma.c user/rdma_sets.c user/rdma.c user/rdma_ports.c user/files.c */
+/* SOURCES: user/monitor_rdma.c user/owner.c */
 /* SOURCES: user/discover.c user/hops.c user/fabric.c user/graph.c */
 /* SOURCES: user/top.c user/sample.c user/rates.c user/rates_json.c user/view.c user/screen.c */
 /* LIBS: -lmnl -lsmartcols -lncursesw */
@@ -27,6 +29,7 @@
 
 #include "unit.h"
 #include "../../user/commands.h"
+#include "../../user/rdma.h"
 
 #define PORTID 7
 #define FAMILY 0x20
@@ -48,6 +51,7 @@ static struct kernel {
 	int interrupts;		/* dumps that will be interrupted */
 	unsigned int dumps;
 	bool random;		/* answers hold anything */
+	bool rdma;		/* it is the family of RDMA devices that is asked */
 	bool reports;		/* there is a peer that reports */
 	bool moves;		/* counters go on */
 	bool fabric;		/* probes are answered by one: leaf, spine, leaf, peer */
@@ -431,6 +435,25 @@ static const struct rp_set *const sets[] = {
 	&rp_key_attrs, &rp_class_attrs, &rp_event_attrs, &rp_stat_attrs,
 };
 
+/* of the other family, whose commands have the same numbers */
+static const struct rp_set *rdma_set_of(uint8_t cmd)
+{
+	switch (cmd) {
+	case ROCEPATH_RDMA_CMD_PLAN_GET:
+		return &rp_rdma_plan_attrs;
+	case ROCEPATH_RDMA_CMD_PATH_GET:
+		return &rp_rdma_path_attrs;
+	case ROCEPATH_RDMA_CMD_PEER_GET:
+		return &rp_rdma_peer_attrs;
+	case ROCEPATH_RDMA_CMD_KEY_GET:
+		return &rp_rdma_key_attrs;
+	case ROCEPATH_RDMA_CMD_EVENT:
+		return &rp_rdma_event_attrs;
+	default:
+		return &rp_rdma_device_attrs;
+	}
+}
+
 static void answer_random(uint8_t cmd, bool multi)
 {
 	static const uint8_t set_of[] = { 0, 0, 0, 1, 1, 2, 3, 4, 5, 5, 5, 6, 6, 7, 3, 3 };
@@ -438,7 +461,10 @@ static void answer_random(uint8_t cmd, bool multi)
 	for (unsigned int i = rnd_below(6); i--;) {
 		struct nlmsghdr *nlh = add_answer(cmd, multi ? NLM_F_MULTI : 0);
 
-		put_random(nlh, sets[rnd_below(8) ? set_of[cmd] : rnd_below(9)], 3);
+		if (kernel.rdma)
+			put_random(nlh, rdma_set_of(rnd_below(8) ? cmd : rnd_below(18)), 3);
+		else
+			put_random(nlh, sets[rnd_below(8) ? set_of[cmd] : rnd_below(9)], 3);
 	}
 }
 
@@ -540,7 +566,7 @@ unsigned int mnl_socket_get_portid(const struct mnl_socket *nl)
 static void random_events(void)
 {
 	for (unsigned int i = rnd_below(6); i--;)
-		put_random(add_event(), &rp_event_attrs, 3);
+		put_random(add_event(), kernel.rdma ? &rp_rdma_event_attrs : &rp_event_attrs, 3);
 }
 
 int mnl_socket_setsockopt(const struct mnl_socket *nl, int type, void *buf, socklen_t len)
@@ -551,7 +577,7 @@ int mnl_socket_setsockopt(const struct mnl_socket *nl, int type, void *buf, sock
 		if (kernel.random)
 			random_events();
 	} else if (kernel.random) {
-		answer_random(ROCEPATH_CMD_EVENT, false);
+		answer_random(kernel.rdma ? ROCEPATH_RDMA_CMD_EVENT : ROCEPATH_CMD_EVENT, false);
 		spoil();
 	} else {
 		answer_event();
@@ -646,6 +672,7 @@ static struct run run(const char *line)
 	stderr = open_memstream(&run.err, &err_len);
 	run.ret = count ? args.verb->run(&cli, &args) : rp_overview(&cli);
 	rp_nl_release(cli.nl);
+	rp_nl_release(cli.rdma);
 	fclose(stdout);
 	fclose(stderr);
 	stdout = out;
@@ -1043,6 +1070,11 @@ static void test_hostile(void **state)
 		"class set dev lo id 3 scheduler flow", "top -1", "-j top",
 		"path discover 10.0.0.2 dev lo evs 2 hops 2",
 		"-j path discover 10.0.0.2 dev lo evs 2 hops 2",
+		"rdma plan", "-j rdma plan dev rxe0 peer 10.0.0.2", "rdma path", "-j rdma path",
+		"rdma path dev rxe0", "rdma peer", "-j rdma peer", "rdma key-show",
+		"-j rdma key-show", "rdma set all steering on", "rdma key-del id 1",
+		"rdma qp-set dev rxe0 qpn 17 exempt yes",
+		"rdma path-set dev rxe0 from fd00::1 peer fd00::2 ev 3 state down",
 	};
 	unsigned int done = 0;
 
@@ -1052,6 +1084,7 @@ static void test_hostile(void **state)
 
 		reset(NULL);
 		kernel.random = true;
+		kernel.rdma = strstr(line, "rdma ");
 		kernel.error = rnd_below(4) ? 0 : -(int)rnd_below(200);
 		kernel.message = rnd_below(4) ? NULL : "Because";
 		got = run(line);
@@ -1071,7 +1104,8 @@ static void test_hostile(void **state)
 
 static void test_hostile_events(void **state)
 {
-	static const char *const lines[] = { "monitor", "-j monitor", "monitor dev lo" };
+	static const char *const lines[] = { "monitor", "-j monitor", "monitor dev lo",
+					     "monitor rdma rxe0", "-j monitor rdma rxe0" };
 
 	for (int i = 0; i < ROUNDS(100000); i++) {
 		const char *line = lines[rnd_below(ARRAY_SIZE(lines))];
@@ -1079,6 +1113,7 @@ static void test_hostile_events(void **state)
 
 		reset(NULL);
 		kernel.random = true;
+		kernel.rdma = strstr(line, "rdma ");
 		got = run(line);
 		assert_int_equal(got.ret, 1);
 		if (!strncmp(line, "-j", 2))

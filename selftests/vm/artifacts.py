@@ -14,12 +14,12 @@ def _built(path, how):
     return path
 
 
-def module(kernel='6.12'):
-    """rocepath.ko for a kernel: a series, 'debug', or what initrd.Kernel.find() returned."""
+def module(kernel='6.12', what='rocepath'):
+    """A module for a kernel: a series, 'debug', or what initrd.Kernel.find() returned."""
     name = os.path.basename(getattr(kernel, 'dir', kernel))
     if name.startswith('debug'):
         name = 'debug'
-    return _built('%s/rocepath.ko' % name, 'make module KERNEL=%s' % name)
+    return _built('%s/%s.ko' % (name, what), 'make module KERNEL=%s' % name)
 
 
 def kunit():

@@ -5,7 +5,8 @@
  *   1. maps and programs are there, or are made in a stage beside the old ones
  *   2. the policy is written beside the one in force (state.c)
  *   3. devices, ports and keys of the module are made
- *   4. programs are attached where they are not yet, fq is put on the ports
+ *   4. programs are attached where they are not yet, fq is put on the ports; QPs that
+ *      connect are judged by the new policy (rdma_apply.c)
  *   5. one update of a map: packets see the new policy
  *   6. programs are detached where the new policy does not want them
  *
@@ -28,6 +29,7 @@
 #include "compile.h"
 #include "devices.h"
 #include "hooks.h"
+#include "rdma.h"
 #include "snapshot.h"
 #include "state.h"
 
@@ -347,8 +349,10 @@ static void roll_back(struct transaction *t)
 				   t->old->dcqcn.line_rate_bytes_per_s, t->policy);
 			rp_devices_apply(t->rtnl, NULL, t->before, t->policy, &none);
 			attach_again(t);
+			rp_rdma_apply(NULL, t->before, t->policy);
 		}
 	} else {
+		rp_rdma_remove(NULL);
 		rp_hooks_drop(&t->hooks);
 	}
 	/* what the file before does not say, too */
@@ -385,9 +389,9 @@ static int commit(struct transaction *t)
 	return err ? complain(&error) : 0;
 }
 
-static void say_missing(const struct transaction *t)
+static void say_missing(const struct transaction *t, const struct rp_spec *spec)
 {
-	if (!t->hooks.count && !t->hooks.missing_count)
+	if (!t->hooks.count && !t->hooks.missing_count && !rp_given(spec, RP_KEY_POLICY_RDMA))
 		rp_complain("warning: the policy names no netdevice: add interfaces: [eth0]");
 	for (unsigned int i = 0; i < t->hooks.port_count; i++)
 		rp_complain("warning: %s is a port of a device, which has the policy; take it out of interfaces:",
@@ -422,6 +426,8 @@ static int change(struct transaction *t, const struct rp_spec *spec, const char 
 	/* before the policy may want to know them */
 	if (!err && t->loaded)
 		read_census(t);
+	if (!err)
+		err = rp_rdma_apply(t->before, spec, t->policy);
 	return err ? err : commit(t);
 }
 
@@ -431,7 +437,7 @@ static void finish(struct transaction *t, const struct rp_spec *spec)
 	pin_active(t);
 	rp_state_begin_counts(&t->maps, t->old, t->policy);
 	rp_state_forget(&t->maps, t->policy->generation);
-	say_missing(t);
+	say_missing(t, spec);
 	if (t->before)
 		rp_spec_fill(t->before);
 	rp_spec_diff(t->before, spec, stdout);
@@ -465,6 +471,7 @@ int rp_apply(struct rp_spec *spec)
 	int ret = RP_EXIT_FAILURE;
 	struct transaction t;
 
+	rp_rdma_say(spec, stderr);
 	rp_spec_fill(spec);
 	if (!begin(&t) && !open_maps(&t)) {
 		if (open_programs(&t) || change(&t, spec, text)) {
@@ -497,6 +504,7 @@ int rp_refresh(void)
 		if (!rp_devices_refresh(t.rtnl, t.before, t.policy) &&
 		    !find_hooks(&t, t.before) && !attach(&t)) {
 			detach(&t);
+			rp_rdma_refresh(t.before);
 			ret = RP_EXIT_OK;
 		}
 	}
@@ -520,6 +528,7 @@ int rp_remove(void)
 		ret = rp_pins_remove(&error) ? complain(&error), RP_EXIT_FAILURE : RP_EXIT_OK;
 	} else if (t.rtnl && !open_maps(&t)) {
 		rp_programs_open(&t.programs);
+		rp_rdma_remove(t.before);
 		if (t.maps.fd[RP_MAP_PORTS] < 0)
 			t.maps.fd[RP_MAP_PORTS] = rp_map_open(RP_MAP_PORTS);
 		if (t.maps.fd[RP_MAP_PORTS] >= 0)

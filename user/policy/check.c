@@ -101,6 +101,17 @@ static void check_other_dscps(const struct checker *c, const struct rp_spec_clas
 		complain(c, &class->management_dscp, why, "management-dscp");
 }
 
+static void check_exempt(const struct checker *c, const struct rp_spec_class *class)
+{
+	uint64_t others = class->given >> RP_KEY_CLASS_RDMA &
+			  ~(1ull << (RP_KEY_CLASS_EXEMPT - RP_KEY_CLASS_RDMA)) &
+			  ~(1ull << (RP_KEY_CLASS_ON_FAILURE - RP_KEY_CLASS_RDMA));
+
+	if (class->exempt && others)
+		complain(c, &class->exempt,
+			 "with exempt: on its QPs get nothing of the rest: take one of the two out");
+}
+
 static void check_class(const struct checker *c, const struct rp_spec_class *class)
 {
 	const struct rp_spec_pacing *all = &c->spec->pacing;
@@ -118,6 +129,7 @@ static void check_class(const struct checker *c, const struct rp_spec_class *cla
 			    RP_UNIT_RATE);
 	if (!rp_given(class, RP_KEY_CLASS_DSCP))
 		check_other_dscps(c, class);
+	check_exempt(c, class);
 	if (class->dcqcn && !class->ecn)
 		complain(c, &class->dcqcn,
 			 "dcqcn without ecn: switches mark nothing, and no rate moves: add ecn: on");
@@ -451,6 +463,21 @@ static void check_mask(const struct checker *c)
 	}
 }
 
+static void check_rdma(const struct checker *c)
+{
+	const struct rp_spec_rdma *rdma = &c->spec->rdma;
+
+	check_names(c, &rdma->devices, sizeof(struct rp_spec_rdma_device),
+		    offsetof(struct rp_spec_rdma_device, name), "RDMA device");
+	if (rdma->set.steering && rdma->set.exempt)
+		complain(c, &rdma->set.exempt,
+			 "with exempt: on nothing is steered: take one of the two out");
+	if (rdma->key.file && *rdma->key.file != '/')
+		complain(c, &rdma->key.file,
+			 "secret-file must be an absolute path: write /etc/rocepath/%s",
+			 rdma->key.file);
+}
+
 /**
  * rp_spec_check() - find what a policy may not say
  * @spec: one that was read without complaints
@@ -484,4 +511,5 @@ void rp_spec_check(const struct rp_spec *spec, struct rp_report *report)
 	check_peers(&c);
 	check_interfaces(&c);
 	check_mask(&c);
+	check_rdma(&c);
 }

@@ -16,6 +16,7 @@
 #define RP_SPEC_SIZES_MAX 15		/* different message sizes in rules */
 #define RP_SPEC_PEERS_MAX 4096
 #define RP_SPEC_EVS_MAX 256
+#define RP_SPEC_RDMA_MAX 64		/* RDMA devices with settings of their own */
 #define RP_SPEC_NAME_MAX 31
 #define RP_BURST_DEFAULT (64u << 10)
 #define RP_CNP_DSCP_DEFAULT 48
@@ -40,6 +41,13 @@ enum {
 	RP_KEY_CLASS_QP_BURST,
 	RP_KEY_CLASS_DCQCN,
 	RP_KEY_CLASS_SCHEDULER,
+	RP_KEY_CLASS_RDMA,	/* those of QPs of RDMA devices follow */
+	RP_KEY_CLASS_SERVICE_LEVEL = RP_KEY_CLASS_RDMA,
+	RP_KEY_CLASS_TIMEOUT,
+	RP_KEY_CLASS_RETRY,
+	RP_KEY_CLASS_ENTROPY,
+	RP_KEY_CLASS_ON_FAILURE,
+	RP_KEY_CLASS_EXEMPT,
 	RP_KEY_CLASS_KEYS
 };
 
@@ -52,6 +60,8 @@ struct rp_spec_class {
 	uint64_t rate, burst, qp_rate, qp_burst;
 	uint64_t dcqcn;
 	char *scheduler;
+	uint64_t service_level, timeout, retry;
+	uint64_t entropy, on_failure, exempt;
 };
 
 enum {
@@ -259,6 +269,50 @@ struct rp_spec_device {
 };
 
 enum {
+	RP_KEY_RDMA_STEERING,	/* settings are those of `rocepath rdma set`, by the same names */
+	RP_KEY_RDMA_EXEMPT,
+	RP_KEY_RDMA_ON_FAILURE,
+	RP_KEY_RDMA_PROBE_INTERVAL,
+	RP_KEY_RDMA_PROBES_PER_SECOND,
+	RP_KEY_RDMA_HOLDDOWN,
+	RP_KEY_RDMA_SLOW_FACTOR,
+	RP_KEY_RDMA_SETTINGS,
+	RP_KEY_RDMA_KEY = RP_KEY_RDMA_SETTINGS,
+	RP_KEY_RDMA_DEVICES,
+	RP_KEY_RDMA_KEYS
+};
+
+struct rp_spec_steering {
+	uint64_t steering, exempt, on_failure;
+	uint64_t probe_interval, probes_per_second, holddown, slow_factor;
+};
+
+/**
+ * struct rp_spec_rdma - what holds for all RDMA devices
+ * @set: settings
+ * @key: of the host
+ * @devices: of struct rp_spec_rdma_device: those for which something else holds
+ */
+struct rp_spec_rdma {
+	uint64_t given;
+	struct rp_spec_steering set;
+	struct rp_spec_secret key;
+	struct rp_list devices;
+};
+
+enum {
+	RP_KEY_RDMA_DEVICE_NAME,
+	RP_KEY_RDMA_DEVICE_SETTINGS,	/* in the order of those of all */
+	RP_KEY_RDMA_DEVICE_KEYS = RP_KEY_RDMA_DEVICE_SETTINGS + RP_KEY_RDMA_SETTINGS
+};
+
+struct rp_spec_rdma_device {
+	uint64_t given;
+	char *name;
+	struct rp_spec_steering set;
+};
+
+enum {
 	RP_KEY_POLICY_VERSION,
 	RP_KEY_POLICY_DEVICES,
 	RP_KEY_POLICY_INTERFACES,
@@ -270,6 +324,7 @@ enum {
 	RP_KEY_POLICY_CLASSES,
 	RP_KEY_POLICY_DEFAULT_CLASS,
 	RP_KEY_POLICY_RULES,
+	RP_KEY_POLICY_RDMA,
 	RP_KEY_POLICY_KEYS
 };
 
@@ -279,6 +334,7 @@ enum {
  * @interfaces: of char *: netdevices beside the devices; '*' and '?' match
  * @classes: of struct rp_spec_class
  * @rules: of struct rp_spec_rule, the first that matches wins
+ * @rdma: RDMA devices whose data passes the kernel by
  * @sources: the files
  * @marks: where each value stands, see rp_spec_mark()
  * @pool: all memory of the model
@@ -296,6 +352,7 @@ struct rp_spec {
 	struct rp_list classes;
 	char *default_class;
 	struct rp_list rules;
+	struct rp_spec_rdma rdma;
 
 	struct rp_source *sources;
 	struct rp_place *marks;
@@ -328,6 +385,12 @@ static inline struct rp_spec_class *rp_spec_class_at(const struct rp_spec *spec,
 static inline struct rp_spec_rule *rp_spec_rule_at(const struct rp_spec *spec, unsigned int i)
 {
 	return (struct rp_spec_rule *)spec->rules.items + i;
+}
+
+static inline struct rp_spec_rdma_device *rp_spec_rdma_at(const struct rp_spec *spec,
+							  unsigned int i)
+{
+	return (struct rp_spec_rdma_device *)spec->rdma.devices.items + i;
 }
 
 static inline struct rp_spec_device *rp_spec_device_at(const struct rp_spec *spec, unsigned int i)

@@ -13,9 +13,16 @@
 #define MAX_REPORT_US 1000000
 #define MAX_PROBE_MS 3600000
 #define MAX_DCQCN_US 1000000
+#define MAX_TIMEOUT_US 8796093022ull	/* 4.096 us times 2^31 */
+#define MAX_PROBE_US 3600000000ull
+#define MAX_SERVICE_LEVEL 7
+#define MAX_RETRY 7
 
 static const char *const schedulers[] = { "flow", "flowlet", "spray", "adaptive", NULL };
 static const char *const entropies[] = { "sport", "flowlabel", "keep", NULL };
+/* indices are those of include/uapi/linux/rocepath_rdma.h */
+static const char *const qp_entropies[] = { "asked", "plan", NULL };
+static const char *const actions[] = { "notify", "move", "error", NULL };
 static const char *const verdicts[] = { "pass", "drop", NULL };
 /* indices are those of include/rocepath/policy.h */
 static const char *const qp_types[] = { "smi", "gsi", "rc", "uc", "ud", NULL };
@@ -74,6 +81,16 @@ static const struct rp_key class_keys[] = {
 	[RP_KEY_CLASS_SCHEDULER] = { "scheduler",
 		.kind = RP_KIND_INTERFACE, AT(rp_spec_class, scheduler),
 				 .max = 15, .choices = schedulers, .example = "spray" },
+	[RP_KEY_CLASS_SERVICE_LEVEL] = { "service-level",
+		NUMBER(rp_spec_class, service_level, 0, MAX_SERVICE_LEVEL, "3") },
+	[RP_KEY_CLASS_TIMEOUT] = { "timeout", .zero = "never",
+		US(rp_spec_class, timeout, 1, MAX_TIMEOUT_US, "67ms") },
+	[RP_KEY_CLASS_RETRY] = { "retry", NUMBER(rp_spec_class, retry, 0, MAX_RETRY, "7") },
+	[RP_KEY_CLASS_ENTROPY] = { "entropy",
+		CHOICE(rp_spec_class, entropy, qp_entropies, "plan") },
+	[RP_KEY_CLASS_ON_FAILURE] = { "on-failure",
+		CHOICE(rp_spec_class, on_failure, actions, "move") },
+	[RP_KEY_CLASS_EXEMPT] = { "exempt", SWITCH(rp_spec_class, exempt, "on") },
 };
 
 static const struct rp_schema class_schema = SCHEMA("class", class_keys, struct rp_spec_class);
@@ -280,6 +297,39 @@ static const struct rp_key device_keys[] = {
 
 static const struct rp_schema device_schema = SCHEMA("device", device_keys, struct rp_spec_device);
 
+/* those of all devices, and of one */
+#define STEERING(key, type) \
+	[(key) + RP_KEY_RDMA_STEERING] = { "steering", SWITCH(type, set.steering, "on") }, \
+	[(key) + RP_KEY_RDMA_EXEMPT] = { "exempt", SWITCH(type, set.exempt, "on") }, \
+	[(key) + RP_KEY_RDMA_ON_FAILURE] = { "on-failure", \
+		CHOICE(type, set.on_failure, actions, "move") }, \
+	[(key) + RP_KEY_RDMA_PROBE_INTERVAL] = { "probe-interval", .zero = "never", \
+		US(type, set.probe_interval, 0, MAX_PROBE_US, "10ms") }, \
+	[(key) + RP_KEY_RDMA_PROBES_PER_SECOND] = { "probes-per-second", \
+		NUMBER(type, set.probes_per_second, 1, 1000000, "1000") }, \
+	[(key) + RP_KEY_RDMA_HOLDDOWN] = { "holddown", \
+		MS(type, set.holddown, 0, MAX_HOLDDOWN_MS, "100ms") }, \
+	[(key) + RP_KEY_RDMA_SLOW_FACTOR] = { "slow-factor", .zero = "never", \
+		NUMBER(type, set.slow_factor, 0, 1000, "4") }
+
+static const struct rp_key rdma_device_keys[] = {
+	[RP_KEY_RDMA_DEVICE_NAME] = { "name", TEXT(rp_spec_rdma_device, name, 63, "mlx5_0"),
+				      .required = true },
+	STEERING(RP_KEY_RDMA_DEVICE_SETTINGS, rp_spec_rdma_device),
+};
+
+static const struct rp_schema rdma_device_schema =
+	SCHEMA("RDMA device", rdma_device_keys, struct rp_spec_rdma_device);
+
+static const struct rp_key rdma_keys[] = {
+	STEERING(0, rp_spec_rdma),
+	[RP_KEY_RDMA_KEY] = { "key", MAP(rp_spec_rdma, key, secret_schema) },
+	[RP_KEY_RDMA_DEVICES] = { "devices", MAP(rp_spec_rdma, devices, rdma_device_schema),
+				  .items = RP_SPEC_RDMA_MAX },
+};
+
+static const struct rp_schema rdma_schema = SCHEMA("rdma", rdma_keys, struct rp_spec_rdma);
+
 static const struct rp_key policy_keys[] = {
 	[RP_KEY_POLICY_VERSION] = { "version", NUMBER(rp_spec, version, 0, U32, "1"),
 				    .required = true },
@@ -297,6 +347,7 @@ static const struct rp_key policy_keys[] = {
 	[RP_KEY_POLICY_DEFAULT_CLASS] = { "default-class", NAME(rp_spec, default_class, "bulk") },
 	[RP_KEY_POLICY_RULES] = { "rules", MAP(rp_spec, rules, rule_schema),
 			      .items = RP_SPEC_RULES_MAX, .ordered = true },
+	[RP_KEY_POLICY_RDMA] = { "rdma", MAP(rp_spec, rdma, rdma_schema) },
 };
 
 const struct rp_schema rp_spec_schema = SCHEMA("policy", policy_keys, struct rp_spec);

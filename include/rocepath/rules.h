@@ -3,13 +3,13 @@
  * Rules. What one says about QPs is resolved once for each QP and policy, to a mask
  * with one bit for each rule; what it says about packets is in masks of the policy. A
  * packet's rules are the masks' intersection, and the lowest bit is the first match.
+ * Shared by bpf/, which judges packets, and kmod/rdma/, which judges QPs when they connect.
  */
-#ifndef ROCEPATH_BPF_RULES_H
-#define ROCEPATH_BPF_RULES_H
+#ifndef ROCEPATH_RULES_H
+#define ROCEPATH_RULES_H
 
+#include <rocepath/loop.h>
 #include <rocepath/policy.h>
-
-#include "loop.h"
 
 /*
  * A glob being matched; a `*` that does not lead on is tried with one character more.
@@ -181,4 +181,4 @@ rp_inline u32 rp_first_rule(u64 rules)
 	return at[((rules & -rules) * 0x022fdd63cc95386dull) >> 58];
 }
 
-#endif /* ROCEPATH_BPF_RULES_H */
+#endif /* ROCEPATH_RULES_H */

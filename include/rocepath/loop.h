@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /* bpf_loop() for pure code that also compiles natively. */
-#ifndef ROCEPATH_BPF_LOOP_H
-#define ROCEPATH_BPF_LOOP_H
+#ifndef ROCEPATH_LOOP_H
+#define ROCEPATH_LOOP_H
 
 #include <rocepath/types.h>
 
@@ -25,4 +25,4 @@ static inline void rp_loop(u32 n, long (*step)(u32 i, void *state), void *state)
 
 #endif
 
-#endif /* ROCEPATH_BPF_LOOP_H */
+#endif /* ROCEPATH_LOOP_H */

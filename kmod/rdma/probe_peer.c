@@ -1,0 +1,650 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Peers and paths of a device's probes: what QPs want, and what has to be there
+ * for it.
+ *
+ * The hook only leaves a wish: a path in the table, or one more user of it. All
+ * that sleeps is done by one work, which goes over the peers four times a second and
+ * when something happened: it resolves a peer, makes lanes and a sink, and ends
+ * what nobody uses. A path is probed while it has a lane and its peer answers;
+ * else nothing is known of it, which is never "down".
+ *
+ * Peers and paths are taken out by that work only (and by the end, which waits
+ * for it). Who sends and receives finds them under the lock of the device;
+ * peers are freed after a grace period, for the tick goes over their list without it.
+ */
+#include "probe_peer.h"
+
+#include <linux/jhash.h>
+#include <linux/random.h>
+#include <linux/slab.h>
+
+#include "device.h"
+#include "probe.h"
+
+#define HELLO_NS NSEC_PER_SEC
+/* a resolution, or the first hello, that takes longer has failed */
+#define PATIENCE_NS (5 * NSEC_PER_SEC)
+#define BACKOFF_FIRST_MS 1000U
+#define BACKOFF_MAX_MS 60000U
+/* what nobody uses is kept for so long: the next QP may come at once */
+#define PATH_IDLE_NS (10 * NSEC_PER_SEC)
+#define PEER_IDLE_NS (60 * NSEC_PER_SEC)
+
+/* --- tables --- */
+
+static u32 pair_hash(const struct rp_rdma_pair *pair, u32 initval)
+{
+	return jhash2((const u32 *)pair, sizeof(*pair) / sizeof(u32), initval);
+}
+
+static bool pair_equal(const struct rp_rdma_pair *a, const struct rp_rdma_pair *b)
+{
+	return !memcmp(a, b, sizeof(*a));
+}
+
+static struct hlist_head *path_bucket(struct rp_rdma_probe *probe, const struct rp_rdma_pair *pair,
+				      u16 ev)
+{
+	return &probe->path_table[pair_hash(pair, ev) % RP_PROBE_PATH_BUCKETS];
+}
+
+/**
+ * rp_rdma_path_find() - a path that is there
+ * @probe: of the device
+ * @pair: of addresses
+ * @ev: the EV
+ *
+ * Context: @probe->lock.
+ */
+struct rp_rdma_path *rp_rdma_path_find(struct rp_rdma_probe *probe,
+				       const struct rp_rdma_pair *pair, u16 ev)
+{
+	struct rp_rdma_path *path;
+
+	lockdep_assert_held(&probe->lock);
+	hlist_for_each_entry(path, path_bucket(probe, pair, ev), node)
+		if (path->probes.ev == ev && pair_equal(&path->pair, pair))
+			return path;
+	return NULL;
+}
+
+/**
+ * rp_rdma_path_new() - one more
+ * @probe: of the device
+ * @pair: of addresses
+ * @ev: the EV, for which there is none yet
+ *
+ * Context: @probe->lock.
+ * Return: the path, without a peer; NULL if there is no room.
+ */
+struct rp_rdma_path *rp_rdma_path_new(struct rp_rdma_probe *probe, const struct rp_rdma_pair *pair,
+				      u16 ev)
+{
+	struct rp_rdma_path *path;
+
+	lockdep_assert_held(&probe->lock);
+	if (probe->n_paths >= RP_PROBE_PATHS_MAX)
+		return NULL;
+	path = kzalloc(sizeof(*path), GFP_ATOMIC | __GFP_NOWARN);
+	if (!path)
+		return NULL;
+	path->pair = *pair;
+	path->probes.ev = ev;
+	path->told = ROCEPATH_RDMA_PATH_UNKNOWN;
+	path->unused_ns = ktime_get_ns();
+	hlist_add_head(&path->node, path_bucket(probe, pair, ev));
+	list_add_tail(&path->on_peer, &probe->fresh);
+	probe->n_paths++;
+	return path;
+}
+
+/**
+ * rp_rdma_peer_find() - a peer that is there
+ * @probe: of the device
+ * @pair: of addresses
+ *
+ * Context: RCU.
+ */
+struct rp_rdma_peer *rp_rdma_peer_find(struct rp_rdma_probe *probe,
+				       const struct rp_rdma_pair *pair)
+{
+	struct rp_rdma_peer *peer;
+
+	hlist_for_each_entry_rcu(peer, &probe->peer_table[pair_hash(pair, 0) %
+							  RP_PROBE_PEER_BUCKETS], node,
+				 lockdep_is_held(&probe->mutex))
+		if (pair_equal(&peer->pair, pair))
+			return peer;
+	return NULL;
+}
+
+/* --- paths --- */
+
+/**
+ * rp_rdma_path_state() - enum rocepath_rdma_path_state
+ * @path: of which nothing is known while it is not probed
+ *
+ * Context: the device's lock.
+ */
+u8 rp_rdma_path_state(const struct rp_rdma_path *path)
+{
+	return path->probed ? rp_probes_state(&path->probes) : (u8)ROCEPATH_RDMA_PATH_UNKNOWN;
+}
+
+/**
+ * rp_rdma_path_unprobe() - nothing is known of it from now on
+ * @path: the path
+ *
+ * Context: the device's lock.
+ */
+void rp_rdma_path_unprobe(struct rp_rdma_path *path)
+{
+	if (!path->probed)
+		return;
+	rp_probes_remove(&path->peer->probes, &path->probes);
+	path->probed = false;
+	path->peer->probe->n_probed--;
+	rp_rdma_probe_news(path->peer, &path->probes, 0);
+}
+
+static struct rp_rdma_lane *path_take_lane(struct rp_rdma_path *path)
+{
+	struct rp_rdma_lane *lane = path->lane;
+
+	path->lane = NULL;
+	rp_rdma_path_unprobe(path);
+	return lane;
+}
+
+static bool lane_fits(const struct rp_rdma_path *path)
+{
+	return path->lane && !READ_ONCE(path->lane->broken) &&
+	       path->lane->sink == (path->peer->probe->verbs.by_uc ? path->peer->their_sink : 0);
+}
+
+/* Return: true if the path is to have a (new) lane; @old: the one that it had */
+static bool path_lacks_lane(struct rp_rdma_path *path, struct rp_rdma_lane **old, u32 *sink)
+{
+	struct rp_rdma_probe *probe = path->peer->probe;
+	bool lacks = false;
+
+	*old = NULL;
+	spin_lock_irq(&probe->lock);
+	*sink = probe->verbs.by_uc ? path->peer->their_sink : 0;
+	if (path->peer->hello.state != ROCEPATH_PEER_CAPABLE) {
+		rp_rdma_path_unprobe(path);
+	} else if (!lane_fits(path)) {
+		*old = path_take_lane(path);
+		lacks = *sink || !probe->verbs.by_uc;
+	}
+	spin_unlock_irq(&probe->lock);
+	return lacks;
+}
+
+/* with a lane, and a peer that answers, it can be probed */
+static void path_work(struct rp_rdma_path *path)
+{
+	struct rp_rdma_peer *peer = path->peer;
+	struct rp_rdma_probe *probe = peer->probe;
+	struct rp_probes_knobs knobs = rp_rdma_probe_knobs(probe);
+	struct rp_rdma_lane *lane, *old;
+	u32 sink;
+
+	if (path_lacks_lane(path, &old, &sink)) {
+		lane = rp_rdma_lane_new(&probe->verbs, &peer->attr,
+					rp_rdma_ev_label(path->probes.ev), path->traffic_class,
+					sink);
+		if (!IS_ERR(lane)) {
+			spin_lock_irq(&probe->lock);
+			path->lane = lane;
+			spin_unlock_irq(&probe->lock);
+		}
+	}
+	rp_rdma_lane_end(old);
+	spin_lock_irq(&probe->lock);
+	if (path->lane && !path->probed && peer->hello.state == ROCEPATH_PEER_CAPABLE) {
+		rp_probes_add(&peer->probes, &path->probes, path->probes.ev, &knobs,
+			      ktime_get_ns());
+		path->probed = true;
+		probe->n_probed++;
+		rp_rdma_probe_news(peer, &path->probes, 0);
+	}
+	spin_unlock_irq(&probe->lock);
+}
+
+/* not while it is down: then somebody is to be told when it is up again */
+static bool path_is_idle(const struct rp_rdma_path *path, u64 now)
+{
+	u8 state = rp_rdma_path_state(path);
+
+	return !path->users && !path->witness && now - path->unused_ns > PATH_IDLE_NS &&
+	       (state == ROCEPATH_RDMA_PATH_UP || state == ROCEPATH_RDMA_PATH_UNKNOWN);
+}
+
+/* out of table and peer. Context: @probe->lock */
+static struct rp_rdma_lane *path_unlink(struct rp_rdma_probe *probe, struct rp_rdma_path *path)
+{
+	struct rp_rdma_lane *lane = path->peer ? path_take_lane(path) : NULL;
+
+	lockdep_assert_held(&probe->lock);
+	hlist_del(&path->node);
+	list_del(&path->on_peer);
+	probe->n_paths--;
+	if (path->peer)
+		path->peer->n_paths--;
+	return lane;
+}
+
+/* --- peers --- */
+
+static struct rp_rdma_peer *peer_new(struct rp_rdma_probe *probe, const struct rp_rdma_pair *pair,
+				     u64 now)
+{
+	struct rp_rdma_peer *peer;
+
+	if (probe->n_peers >= RP_PROBE_PEERS_MAX) {
+		rp_rdma_count(&probe->rdev->stats, RP_RDMA_PEERS_REFUSED);
+		return NULL;
+	}
+	peer = kvzalloc(sizeof(*peer), GFP_KERNEL);
+	if (!peer)
+		return NULL;
+	peer->probe = probe;
+	peer->pair = *pair;
+	peer->since_ns = now;
+	peer->reason = "not looked for yet";
+	INIT_LIST_HEAD(&peer->paths);
+	INIT_LIST_HEAD(&peer->news);
+	rp_hello_init(&peer->hello, get_random_u64() | 1);
+	rp_probes_init(&peer->probes, get_random_u32(), now);
+	spin_lock_irq(&probe->lock);
+	hlist_add_head_rcu(&peer->node, &probe->peer_table[pair_hash(pair, 0) %
+							   RP_PROBE_PEER_BUCKETS]);
+	list_add_tail_rcu(&peer->list, &probe->peers);
+	probe->n_peers++;
+	spin_unlock_irq(&probe->lock);
+	return peer;
+}
+
+/* paths that are new get their peers */
+static void peers_adopt(struct rp_rdma_probe *probe, u64 now)
+{
+	struct rp_rdma_path *path, *next;
+	struct rp_rdma_peer *peer;
+	LIST_HEAD(fresh);
+
+	spin_lock_irq(&probe->lock);
+	list_splice_init(&probe->fresh, &fresh);
+	spin_unlock_irq(&probe->lock);
+	list_for_each_entry_safe(path, next, &fresh, on_peer) {
+		peer = rp_rdma_peer_find(probe, &path->pair);
+		if (!peer)
+			peer = peer_new(probe, &path->pair, now);
+		spin_lock_irq(&probe->lock);
+		if (peer && peer->n_paths < RP_PROBE_EVS_MAX) {
+			path->peer = peer;
+			peer->n_paths++;
+			list_move_tail(&path->on_peer, &peer->paths);
+		} else if (!path->users) {
+			path_unlink(probe, path);
+			kfree(path);
+		}
+		spin_unlock_irq(&probe->lock);
+	}
+	/* for these there is no room now */
+	spin_lock_irq(&probe->lock);
+	list_splice(&fresh, &probe->fresh);
+	spin_unlock_irq(&probe->lock);
+}
+
+/* whoever says hello with a right MAC is worth a hello */
+static void peers_greet(struct rp_rdma_probe *probe, u64 now)
+{
+	struct rp_rdma_pair strangers[RP_PROBE_STRANGERS];
+	u32 i, n;
+
+	spin_lock_irq(&probe->lock);
+	n = probe->n_strangers;
+	memcpy(strangers, probe->strangers, n * sizeof(strangers[0]));
+	probe->n_strangers = 0;
+	spin_unlock_irq(&probe->lock);
+	for (i = 0; i < n; i++)
+		if (!rp_rdma_peer_find(probe, &strangers[i]))
+			peer_new(probe, &strangers[i], now);
+}
+
+/* nothing is known of where it is */
+static void peer_unresolve(struct rp_rdma_peer *peer)
+{
+	struct rp_rdma_probe *probe = peer->probe;
+	struct rp_rdma_sink *sink;
+	struct rp_rdma_lane *lane;
+	struct rp_rdma_path *path;
+
+	rp_rdma_cm_end(&peer->cm);
+	spin_lock_irq(&probe->lock);
+	lane = peer->base;
+	sink = peer->sink;
+	peer->base = NULL;
+	peer->sink = NULL;
+	peer->their_sink = 0;
+	spin_unlock_irq(&probe->lock);
+	rp_rdma_lane_end(lane);
+	list_for_each_entry(path, &peer->paths, on_peer) {
+		spin_lock_irq(&probe->lock);
+		lane = path_take_lane(path);
+		spin_unlock_irq(&probe->lock);
+		rp_rdma_lane_end(lane);
+	}
+	rp_rdma_sink_free(sink);
+	rdma_destroy_ah_attr(&peer->attr);
+}
+
+static void peer_retry(struct rp_rdma_peer *peer, const char *reason, u64 now)
+{
+	u32 ms = clamp(peer->backoff_ms, BACKOFF_FIRST_MS, BACKOFF_MAX_MS);
+
+	peer->reason = reason;
+	/* hosts that come back together do not ask together */
+	peer->retry_ns = now + (ms / 2 + get_random_u32() % ms) * (u64)NSEC_PER_MSEC;
+	peer->backoff_ms = 2 * ms;
+}
+
+static void peer_cm_done(struct rp_rdma_cm *cm)
+{
+	rp_rdma_probe_wake(container_of(cm, struct rp_rdma_peer, cm)->probe);
+}
+
+static void peer_resolve(struct rp_rdma_peer *peer, u64 now)
+{
+	peer->since_ns = now;
+	peer->cm.done = peer_cm_done;
+	peer->reason = "being looked for";
+	if (rp_rdma_cm_resolve(&peer->cm, &peer->pair.local, &peer->pair.remote))
+		peer_retry(peer, "no route to it from this address", now);
+}
+
+static const char *cm_trouble(const struct rp_rdma_peer *peer)
+{
+	const struct rp_rdma_cm *cm = &peer->cm;
+
+	if (cm->err == -ETIMEDOUT)
+		return "nobody answers there";
+	if (cm->err)
+		return "no rocepath there";
+	if (cm->attr.grh.sgid_attr->device != peer->probe->verbs.ib ||
+	    cm->attr.port_num != peer->probe->verbs.port)
+		return "the route to it is by another device";
+	return NULL;
+}
+
+static void peer_resolved(struct rp_rdma_peer *peer, u64 now)
+{
+	struct rp_rdma_probe *probe = peer->probe;
+	const char *trouble = cm_trouble(peer);
+	struct rp_rdma_lane *lane;
+
+	if (!trouble) {
+		rdma_move_ah_attr(&peer->attr, &peer->cm.attr);
+		lane = rp_rdma_lane_new(&probe->verbs, &peer->attr, 0, 0, 0);
+		if (IS_ERR(lane))
+			trouble = "no address handle for it";
+	}
+	if (trouble) {
+		peer_unresolve(peer);
+		peer_retry(peer, trouble, now);
+		return;
+	}
+	spin_lock_irq(&probe->lock);
+	peer->base = lane;
+	peer->qpn = peer->cm.qpn;
+	peer->qkey = peer->cm.qkey;
+	peer->hello_ns = now;
+	spin_unlock_irq(&probe->lock);
+	rp_rdma_cm_end(&peer->cm);
+	peer->since_ns = now;
+	peer->reason = "no hello of it yet";
+}
+
+static bool peer_has_users(struct rp_rdma_peer *peer)
+{
+	struct rp_rdma_path *path;
+	bool found = false;
+
+	spin_lock_irq(&peer->probe->lock);
+	list_for_each_entry(path, &peer->paths, on_peer)
+		found |= path->users;
+	spin_unlock_irq(&peer->probe->lock);
+	return found;
+}
+
+/*
+ * At least some EVs, in use or not: else one EV's silence would be the peer's.
+ * They differ in many bits (golden ratio), so that they take different paths.
+ */
+static void peer_witnesses(struct rp_rdma_peer *peer)
+{
+	struct rp_rdma_probe *probe = peer->probe;
+	struct rp_rdma_path *path;
+	u32 i;
+
+	spin_lock_irq(&probe->lock);
+	for (i = 0; peer->n_paths < RP_PROBES_WITNESSES && i < 2 * RP_PROBES_WITNESSES; i++) {
+		u16 ev = (u16)((i + 1) * 0x9e37u) >> 2;
+
+		if (rp_rdma_path_find(probe, &peer->pair, ev))
+			continue;
+		path = rp_rdma_path_new(probe, &peer->pair, ev);
+		if (!path)
+			break;
+		path->witness = true;
+		path->peer = peer;
+		peer->n_paths++;
+		list_move_tail(&path->on_peer, &peer->paths);
+	}
+	spin_unlock_irq(&probe->lock);
+}
+
+static void peer_sink(struct rp_rdma_peer *peer)
+{
+	struct rp_rdma_sink *sink;
+
+	if (peer->sink || !READ_ONCE(peer->sink_wanted))
+		return;
+	sink = rp_rdma_sink_new(&peer->probe->verbs, &peer->attr, &peer->pair.local,
+				&peer->pair.remote);
+	if (IS_ERR(sink)) {
+		peer->reason = "it needs a UC QP, and this device makes none";
+		return;
+	}
+	spin_lock_irq(&peer->probe->lock);
+	peer->sink = sink;
+	peer->hello_ns = 0;
+	spin_unlock_irq(&peer->probe->lock);
+}
+
+/* with its hellos all began, and when they end it may be elsewhere */
+static bool peer_is_lost(struct rp_rdma_peer *peer, u64 now)
+{
+	struct rp_rdma_probe *probe = peer->probe;
+	bool lost, capable;
+
+	spin_lock_irq(&probe->lock);
+	lost = rp_hello_poll(&peer->hello, now);
+	capable = peer->hello.state == ROCEPATH_PEER_CAPABLE;
+	spin_unlock_irq(&probe->lock);
+	if (lost)
+		rp_rdma_count(&probe->rdev->stats, RP_RDMA_PEERS_LOST);
+	if (capable)
+		peer->backoff_ms = 0;
+	return !capable && (lost || now - peer->since_ns > PATIENCE_NS);
+}
+
+static void peer_talk(struct rp_rdma_peer *peer, u64 now)
+{
+	struct rp_rdma_path *path, *next;
+
+	peer_sink(peer);
+	if (READ_ONCE(peer->hello.state) == ROCEPATH_PEER_CAPABLE) {
+		peer->reason = "answers probes";
+		peer_witnesses(peer);
+	}
+	list_for_each_entry_safe(path, next, &peer->paths, on_peer)
+		path_work(path);
+	if (now < READ_ONCE(peer->hello_ns))
+		return;
+	/* who only answers is forgotten some time after there is nothing to answer any more */
+	if (peer_has_users(peer) || !peer->hello.instance || !READ_ONCE(peer->hello_ns))
+		rp_rdma_hello(peer, now);
+	/* faster at first: a hello more proves what the one before asked for */
+	WRITE_ONCE(peer->hello_ns, now + (READ_ONCE(peer->hello.state) == ROCEPATH_PEER_CAPABLE ?
+					  HELLO_NS : HELLO_NS / 4));
+}
+
+static void peer_drop_idle_paths(struct rp_rdma_peer *peer, u64 now)
+{
+	struct rp_rdma_probe *probe = peer->probe;
+	struct rp_rdma_path *path, *next;
+	struct rp_rdma_lane *lane;
+
+	list_for_each_entry_safe(path, next, &peer->paths, on_peer) {
+		spin_lock_irq(&probe->lock);
+		if (!path_is_idle(path, now)) {
+			spin_unlock_irq(&probe->lock);
+			continue;
+		}
+		lane = path_unlink(probe, path);
+		spin_unlock_irq(&probe->lock);
+		rp_rdma_lane_end(lane);
+		kfree(path);
+	}
+}
+
+static void peer_work(struct rp_rdma_peer *peer, bool on, u64 now)
+{
+	peer_drop_idle_paths(peer, now);
+	if (!on) {
+		peer_unresolve(peer);
+		peer->retry_ns = 0;
+		peer->reason = rp_rdma_wire_keyed() ? "probes are off" : "there is no key";
+	} else if (peer->base) {
+		if (peer_is_lost(peer, now)) {
+			peer_unresolve(peer);
+			peer_retry(peer, peer->hello.heard_ns ? "its hellos stopped" :
+				   "its hellos are missing, or made with another key", now);
+		} else {
+			peer_talk(peer, now);
+		}
+	} else if (rp_rdma_cm_finished(&peer->cm)) {
+		peer_resolved(peer, now);
+		if (peer->base)
+			peer_talk(peer, now);
+	} else if (peer->cm.id) {
+		if (now - peer->since_ns > PATIENCE_NS) {
+			peer_unresolve(peer);
+			peer_retry(peer, "nobody answers there", now);
+		}
+	} else if (now >= peer->retry_ns) {
+		peer_resolve(peer, now);
+	}
+}
+
+static bool peer_is_idle(struct rp_rdma_peer *peer, u64 now)
+{
+	u64 heard_ns = max(READ_ONCE(peer->hello.heard_ns), peer->since_ns);
+
+	return now - heard_ns > PEER_IDLE_NS && !peer_has_users(peer);
+}
+
+/* what was told of its paths is taken back */
+static void peer_remove(struct rp_rdma_peer *peer)
+{
+	struct rp_rdma_probe *probe = peer->probe;
+	struct rp_rdma_path *path, *next;
+
+	spin_lock_irq(&probe->lock);
+	peer->gone = true;
+	hlist_del_rcu(&peer->node);
+	list_del_rcu(&peer->list);
+	probe->n_peers--;
+	spin_unlock_irq(&probe->lock);
+	peer_unresolve(peer);
+	rp_rdma_peer_tell(peer);
+	spin_lock_irq(&probe->lock);
+	list_del_init(&peer->news);
+	list_for_each_entry_safe(path, next, &peer->paths, on_peer) {
+		/* somebody came to want it just now */
+		if (path->users) {
+			path->peer = NULL;
+			list_move_tail(&path->on_peer, &probe->fresh);
+			continue;
+		}
+		path_unlink(probe, path);
+		kfree(path);
+	}
+	spin_unlock_irq(&probe->lock);
+	kvfree_rcu(peer, rcu);
+}
+
+/**
+ * rp_rdma_peers_work() - go over all peers
+ * @probe: of the device
+ * @now: the time
+ *
+ * Context: @probe->mutex.
+ */
+void rp_rdma_peers_work(struct rp_rdma_probe *probe, u64 now)
+{
+	bool on = rp_rdma_wire_keyed() && probe->qpn &&
+		  READ_ONCE(probe->rdev->settings.probe_interval_us);
+	struct rp_rdma_peer *peer, *next;
+
+	lockdep_assert_held(&probe->mutex);
+	peers_adopt(probe, now);
+	peers_greet(probe, now);
+	list_for_each_entry_safe(peer, next, &probe->peers, list) {
+		peer_work(peer, on, now);
+		if (peer_is_idle(peer, now))
+			peer_remove(peer);
+		cond_resched();
+	}
+}
+
+/**
+ * rp_rdma_peers_unresolve() - nothing of the endpoint is used any more
+ * @probe: of the device
+ *
+ * Context: @probe->mutex.
+ */
+void rp_rdma_peers_unresolve(struct rp_rdma_probe *probe)
+{
+	struct rp_rdma_peer *peer;
+
+	lockdep_assert_held(&probe->mutex);
+	list_for_each_entry(peer, &probe->peers, list)
+		peer_unresolve(peer);
+}
+
+/**
+ * rp_rdma_peers_free() - the end of all peers and paths
+ * @probe: of a device that goes; no tick and no work any more
+ *
+ * Context: process.
+ */
+void rp_rdma_peers_free(struct rp_rdma_probe *probe)
+{
+	struct rp_rdma_peer *peer, *next;
+	struct rp_rdma_path *path, *other;
+
+	mutex_lock(&probe->mutex);
+	list_for_each_entry_safe(peer, next, &probe->peers, list)
+		peer_remove(peer);
+	spin_lock_irq(&probe->lock);
+	list_for_each_entry_safe(path, other, &probe->fresh, on_peer) {
+		path_unlink(probe, path);
+		kfree(path);
+	}
+	spin_unlock_irq(&probe->lock);
+	mutex_unlock(&probe->mutex);
+}
