@@ -4,20 +4,25 @@
  * rp_rdma_device for each port that speaks RoCEv2.
  *
  * A device goes while QPs may still be on it, for clients are told in the reverse
- * order of their registration. Five steps make that safe:
+ * order of their registration. Six steps make that safe:
  *   1. It leaves the list, so that no netlink request and no probe handler finds it.
  *   2. A grace period: handlers run with preemption off, so none is left that did.
  *   3. Its port's events end.
- *   4. Its QPs leave the table; whoever acts on one is waited for.
- *   5. Then nobody knows it, and plans and probes can go.
+ *   4. Its QPs leave the table, their places and their probes.
+ *   5. Probes end; then nobody begins to act on a QP, and who has begun is waited for.
+ *   6. Plans go. Rows that somebody still holds, or reads under RCU, know it until a grace
+ *	period is over.
  */
 #include "device.h"
 
 #include <linux/module.h>
 #include <linux/slab.h>
 
+#include "failure.h"
 #include "netlink.h"
+#include "pair.h"
 #include "probe.h"
+#include "qp.h"
 
 DEFINE_MUTEX(rp_rdma_mutex);	/* the list, and settings */
 LIST_HEAD(rp_rdma_devices);	/* readers: under it, or RCU */
@@ -126,20 +131,33 @@ static struct rp_rdma_device *rdev_new(struct ib_device *ib, u32 port)
 	mutex_lock(&rp_rdma_mutex);
 	rdev->settings = rp_rdma_defaults;
 	mutex_unlock(&rp_rdma_mutex);
-	if (rp_rdma_probe_start(rdev)) {
-		kfree(rdev);
-		return NULL;
-	}
+	rdev->pairs = rp_rdma_pairs_new();
+	if (!rdev->pairs)
+		goto err_rdev;
+	if (rp_rdma_probe_start(rdev))
+		goto err_pairs;
 	mutex_lock(&rp_rdma_mutex);
 	list_add_tail_rcu(&rdev->list, &rp_rdma_devices);
 	mutex_unlock(&rp_rdma_mutex);
+	INIT_IB_EVENT_HANDLER(&rdev->events, ib, rp_rdma_failure_event);
+	ib_register_event_handler(&rdev->events);
 	return rdev;
+
+err_pairs:
+	rp_rdma_pairs_release(rdev->pairs);
+err_rdev:
+	kfree(rdev);
+	return NULL;
 }
 
 static void rdev_release(struct rp_rdma_device *rdev)
 {
+	ib_unregister_event_handler(&rdev->events);
+	rp_rdma_qp_forget_device(rdev);
 	rp_rdma_probe_stop(rdev);
-	kfree(rdev);
+	rp_rdma_failure_flush();
+	rp_rdma_pairs_release(rdev->pairs);
+	kfree_rcu(rdev, rcu);
 }
 
 /* ports that are there, but cannot be looked after, are none of ours */

@@ -39,6 +39,7 @@ struct rp_rdma_settings {
 /**
  * struct rp_rdma_device - one port of an RDMA device that speaks RoCEv2
  * @list: in rp_rdma_devices
+ * @rcu: to free it
  * @ib: the RDMA device
  * @port: number of the port, from 1
  * @name: of the RDMA device; a rename may be seen half done
@@ -51,6 +52,7 @@ struct rp_rdma_settings {
  */
 struct rp_rdma_device {
 	struct list_head list;
+	struct rcu_head rcu;
 	struct ib_device *ib;
 	u32 port;
 	u32 moves;

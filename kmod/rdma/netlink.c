@@ -10,6 +10,7 @@
 
 #include <linux/module.h>
 
+#include "../compat/genetlink.h"
 #include "device.h"
 
 /**
@@ -47,6 +48,41 @@ struct rp_rdma_device *rp_rdma_nl_device(struct genl_info *info, int name, int p
 bool rp_rdma_nl_wanted(const struct rp_rdma_device *rdev, const struct nlattr *name)
 {
 	return !name || !nla_strcmp(name, rdev->name);
+}
+
+/**
+ * rp_rdma_nl_dump_devices() - dump something of each port
+ * @skb: to write to
+ * @cb: the dump. args[0] counts ports that are done; the rest is @one's, 0 at the start of each
+ * @name: attribute of the request with the name of the only RDMA device wanted; may be absent
+ * @one: dumps one port; -EMSGSIZE when @skb is full, with its place kept in args
+ *
+ * Context: takes rp_rdma_mutex.
+ * Return: bytes, 0 at the end, or a negative errno.
+ */
+int rp_rdma_nl_dump_devices(struct sk_buff *skb, struct netlink_callback *cb, int name,
+			    int (*one)(struct sk_buff *skb, struct netlink_callback *cb,
+				       struct rp_rdma_device *rdev))
+{
+	struct nlattr **attrs = rp_genl_dump_attrs(cb);
+	struct rp_rdma_device *rdev;
+	long i = 0;
+	int err = 0;
+
+	mutex_lock(&rp_rdma_mutex);
+	list_for_each_entry(rdev, &rp_rdma_devices, list) {
+		if (i++ < cb->args[0])
+			continue;
+		if (rp_rdma_nl_wanted(rdev, attrs ? attrs[name] : NULL)) {
+			err = one(skb, cb, rdev);
+			if (err)
+				break;
+		}
+		cb->args[0] = i;
+		memset(&cb->args[1], 0, sizeof(cb->args) - sizeof(cb->args[0]));
+	}
+	mutex_unlock(&rp_rdma_mutex);
+	return skb->len ? skb->len : err;
 }
 
 /**
@@ -113,6 +149,15 @@ int rp_rdma_nl_put_stats(struct sk_buff *skb, int attr, const struct rp_rdma_dev
 static const struct genl_ops netlink_ops[] = {
 	RP_OP_GET(DEVICE_GET, device, rp_rdma_nl_device_get, rp_rdma_nl_device_dump),
 	RP_OP_ADMIN(DEVICE_SET, device, rp_rdma_nl_device_set, NULL),
+	RP_OP_GET(POLICY_GET, policy, rp_rdma_nl_policy_get, NULL),
+	RP_OP_ADMIN(POLICY_SET, policy, rp_rdma_nl_policy_set, NULL),
+	RP_OP_GET(CLASS_GET, class, NULL, rp_rdma_nl_class_dump),
+	RP_OP_ADMIN(RULE_GET, rule, NULL, rp_rdma_nl_rule_dump),
+	RP_OP_GET(PLAN_GET, plan, NULL, rp_rdma_nl_plan_dump),
+	RP_OP_ADMIN(PLAN_SET, plan, rp_rdma_nl_plan_set, NULL),
+	RP_OP_ADMIN(QP_GET, qp, rp_rdma_nl_qp_get, rp_rdma_nl_qp_dump),
+	RP_OP_ADMIN(QP_SET, qp, rp_rdma_nl_qp_set, NULL),
+	RP_OP_ADMIN(PATH_SET, path, rp_rdma_nl_path_set, NULL),
 	RP_OP_GET(PATH_GET, path, NULL, rp_rdma_nl_path_dump),
 	RP_OP_GET(PEER_GET, peer, NULL, rp_rdma_nl_peer_dump),
 	RP_OP_ADMIN(KEY_GET, key, NULL, rp_rdma_nl_key_dump),

@@ -2,9 +2,12 @@
 /* Netlink: ports of RDMA devices, and their settings. */
 #include <linux/netdevice.h>
 
-#include "../compat/genetlink.h"
 #include "device.h"
+#include "hook.h"
 #include "netlink.h"
+#include "pair.h"
+#include "probe.h"
+#include "qp.h"
 
 static struct netlink_range_validation range_action = { .max = ROCEPATH_RDMA_ACTION_ERROR };
 static struct netlink_range_validation range_probe_us = { .max = 60 * USEC_PER_SEC };
@@ -72,6 +75,37 @@ static int device_put_settings(struct sk_buff *skb, struct rp_rdma_device *rdev)
 	return 0;
 }
 
+struct device_qps {
+	const struct rp_rdma_device *rdev;
+	u32 all;
+	u32 steered;
+};
+
+static int device_count_qp(struct rp_rdma_qp *row, void *arg)
+{
+	struct device_qps *n = arg;
+
+	n->all += row->rdev == n->rdev;
+	n->steered += row->rdev == n->rdev && row->steered;
+	return 0;
+}
+
+static int device_put_counts(struct sk_buff *skb, struct rp_rdma_device *rdev)
+{
+	struct device_qps n = { .rdev = rdev };
+	const char *reason = rp_rdma_hook_reason();
+
+	rp_rdma_qp_for_each(device_count_qp, &n);
+	if (nla_put_u8(skb, ROCEPATH_RDMA_A_DEVICE_HOOKED, !reason) ||
+	    (reason && nla_put_string(skb, ROCEPATH_RDMA_A_DEVICE_HOOK_REASON, reason)) ||
+	    nla_put_u32(skb, ROCEPATH_RDMA_A_DEVICE_QPS, n.all) ||
+	    nla_put_u32(skb, ROCEPATH_RDMA_A_DEVICE_QPS_STEERED, n.steered) ||
+	    nla_put_u32(skb, ROCEPATH_RDMA_A_DEVICE_PAIRS, rp_rdma_pairs_count(rdev)) ||
+	    nla_put_u32(skb, ROCEPATH_RDMA_A_DEVICE_PEERS, rp_rdma_probe_peers(rdev)))
+		return -EMSGSIZE;
+	return 0;
+}
+
 static int device_put(struct sk_buff *skb, struct rp_rdma_device *rdev)
 {
 	struct ib_port_attr attr = { .state = IB_PORT_NOP };
@@ -86,7 +120,7 @@ static int device_put(struct sk_buff *skb, struct rp_rdma_device *rdev)
 	    nla_put_u32(skb, ROCEPATH_RDMA_A_DEVICE_PORT_STATE, attr.state) ||
 	    nla_put_u32(skb, ROCEPATH_RDMA_A_DEVICE_FOLLOWS, rp_rdma_device_follows(rdev)) ||
 	    nla_put_u32(skb, ROCEPATH_RDMA_A_DEVICE_MOVES, READ_ONCE(rdev->moves)) ||
-	    device_put_settings(skb, rdev) ||
+	    device_put_settings(skb, rdev) || device_put_counts(skb, rdev) ||
 	    rp_rdma_nl_put_stats(skb, ROCEPATH_RDMA_A_DEVICE_STATS, rdev))
 		return -EMSGSIZE;
 	return 0;
@@ -142,25 +176,7 @@ static int device_dump_one(struct sk_buff *skb, struct netlink_callback *cb,
  */
 int rp_rdma_nl_device_dump(struct sk_buff *skb, struct netlink_callback *cb)
 {
-	struct nlattr **attrs = rp_genl_dump_attrs(cb);
-	struct nlattr *name = attrs ? attrs[ROCEPATH_RDMA_A_DEVICE_NAME] : NULL;
-	struct rp_rdma_device *rdev;
-	long i = 0;
-	int err = 0;
-
-	mutex_lock(&rp_rdma_mutex);
-	list_for_each_entry(rdev, &rp_rdma_devices, list) {
-		if (i++ < cb->args[0])
-			continue;
-		if (rp_rdma_nl_wanted(rdev, name)) {
-			err = device_dump_one(skb, cb, rdev);
-			if (err)
-				break;
-		}
-		cb->args[0] = i;
-	}
-	mutex_unlock(&rp_rdma_mutex);
-	return skb->len ? skb->len : err;
+	return rp_rdma_nl_dump_devices(skb, cb, ROCEPATH_RDMA_A_DEVICE_NAME, device_dump_one);
 }
 
 static void device_set(struct rp_rdma_settings *settings, struct nlattr **attrs)

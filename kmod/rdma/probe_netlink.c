@@ -8,9 +8,16 @@
 #include "probe.h"
 #include "wire.h"
 
+static struct netlink_range_validation range_path_ev = { .max = ROCEPATH_RDMA_EVS - 1 };
+static struct netlink_range_validation range_state = { .max = ROCEPATH_RDMA_PATH_DEGRADED };
+
 const struct nla_policy rp_nl_path_policy[ROCEPATH_RDMA_A_PATH_MAX + 1] = {
 	[ROCEPATH_RDMA_A_PATH_DEVICE] = { .type = NLA_NUL_STRING,
 					  .len = ROCEPATH_RDMA_DEVICE_LEN - 1 },
+	[ROCEPATH_RDMA_A_PATH_LOCAL] = NLA_POLICY_EXACT_LEN(sizeof(struct in6_addr)),
+	[ROCEPATH_RDMA_A_PATH_REMOTE] = NLA_POLICY_EXACT_LEN(sizeof(struct in6_addr)),
+	[ROCEPATH_RDMA_A_PATH_EV] = NLA_POLICY_FULL_RANGE(NLA_U32, &range_path_ev),
+	[ROCEPATH_RDMA_A_PATH_STATE] = NLA_POLICY_FULL_RANGE(NLA_U32, &range_state),
 };
 
 const struct nla_policy rp_nl_peer_policy[ROCEPATH_RDMA_A_PEER_MAX + 1] = {
