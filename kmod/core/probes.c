@@ -116,7 +116,7 @@ u32 rp_probes_send(struct rp_probes *p, struct rp_probes_path *path,
 
 static void learn_rtt(struct rp_probes *p, struct rp_probes_path *path, u64 rtt_ns)
 {
-	u32 rtt_us = max((u32)div_u64(min(rtt_ns, RTT_MAX_NS), 1000), 1u);
+	u32 rtt_us = max(div_u64(min(rtt_ns, RTT_MAX_NS), 1000), 1ull);
 
 	if (!path->rtt_us && !p->rtt.mean_us)
 		rp_usual_begin(&p->rtt, rtt_us);

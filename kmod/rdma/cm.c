@@ -53,6 +53,7 @@ static void cm_finish(struct rp_rdma_cm *cm, int err)
 	if (cm->finished)
 		return;
 	cm->err = err;
+	/* with rp_rdma_cm_finished(): the result is there before it is said to be */
 	smp_store_release(&cm->finished, true);
 	cm->done(cm);
 }
@@ -136,6 +137,7 @@ int rp_rdma_cm_resolve(struct rp_rdma_cm *cm, const struct in6_addr *local,
 /** rp_rdma_cm_finished() - is there a result? Context: any. */
 bool rp_rdma_cm_finished(const struct rp_rdma_cm *cm)
 {
+	/* with cm_finish() */
 	return cm->id && smp_load_acquire(&cm->finished);
 }
 

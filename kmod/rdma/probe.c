@@ -31,7 +31,7 @@
 /* probes of one peer that are made before the lock is let go */
 #define BATCH 8
 /* what the budget saves up: a tenth of a second's */
-#define BURST_NS (NSEC_PER_SEC / 10)
+#define BURST_NS (NSEC_PER_SEC / 10ull)
 #define WORK_MS 250
 /* changes that are told at once */
 #define CHANGES 32
@@ -166,7 +166,7 @@ static bool budget_allows(struct rp_rdma_probe *probe, u64 now)
 	lockdep_assert_held(&probe->lock);
 	if (probe->budget_ns > now)
 		return false;
-	probe->budget_ns = max(probe->budget_ns, now - min(now, (u64)BURST_NS)) +
+	probe->budget_ns = max(probe->budget_ns, now - min(now, BURST_NS)) +
 			   div_u64(NSEC_PER_SEC, rate);
 	return true;
 }

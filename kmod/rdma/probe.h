@@ -84,8 +84,8 @@ struct rp_rdma_peer_info {
 	u32 evs;
 };
 
-/* what the QPs of the probes have as their context */
-extern const char rp_rdma_probe_mark[];
+/* its address is what the QPs of the probes have as their context */
+extern const u8 rp_rdma_probe_mark;
 
 /**
  * rp_rdma_probe_owns() - is it a QP of the probes?
@@ -95,7 +95,7 @@ extern const char rp_rdma_probe_mark[];
  */
 static inline bool rp_rdma_probe_owns(const struct ib_qp *qp)
 {
-	return qp->qp_context == rp_rdma_probe_mark;
+	return qp->qp_context == &rp_rdma_probe_mark;
 }
 
 /* for QPs; the hook's context will do */

@@ -57,7 +57,7 @@ static struct ib_qp *uc_new(struct rp_rdma_verbs *v, struct ib_cq *cq, u32 sends
 	struct ib_qp_init_attr attr = {
 		.qp_type = IB_QPT_UC, .send_cq = cq, .recv_cq = cq,
 		.sq_sig_type = IB_SIGNAL_ALL_WR, .port_num = v->port,
-		.qp_context = (void *)rp_rdma_probe_mark,
+		.qp_context = (void *)&rp_rdma_probe_mark,
 		.cap = {
 			.max_send_wr = sends, .max_send_sge = 1,
 			.max_recv_wr = recvs, .max_recv_sge = 1,

@@ -32,7 +32,7 @@ const struct nla_policy rp_nl_key_policy[ROCEPATH_RDMA_A_KEY_MAX + 1] = {
 };
 
 static int path_put_info(struct sk_buff *skb, const struct rp_rdma_device *rdev,
-		    const struct rp_rdma_path_info *info)
+			 const struct rp_rdma_path_info *info)
 {
 	if (nla_put_string(skb, ROCEPATH_RDMA_A_PATH_DEVICE, rdev->name) ||
 	    nla_put(skb, ROCEPATH_RDMA_A_PATH_LOCAL, sizeof(info->local), &info->local) ||
@@ -73,7 +73,7 @@ static bool path_dump_next(struct sk_buff *skb, struct netlink_callback *cb,
 }
 
 static int peer_put_info(struct sk_buff *skb, const struct rp_rdma_device *rdev,
-		    const struct rp_rdma_peer_info *info)
+			 const struct rp_rdma_peer_info *info)
 {
 	if (nla_put_string(skb, ROCEPATH_RDMA_A_PEER_DEVICE, rdev->name) ||
 	    nla_put(skb, ROCEPATH_RDMA_A_PEER_LOCAL, sizeof(info->local), &info->local) ||

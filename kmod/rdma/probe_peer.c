@@ -373,6 +373,8 @@ static const char *cm_trouble(const struct rp_rdma_peer *peer)
 		return "nobody answers there";
 	if (cm->err)
 		return "no rocepath there";
+	if (cm->attr.grh.sgid_attr->gid_type != IB_GID_TYPE_ROCE_UDP_ENCAP)
+		return "not reached by RoCEv2: see default_roce_mode of rdma_cm";
 	if (cm->attr.grh.sgid_attr->device != peer->probe->verbs.ib ||
 	    cm->attr.port_num != peer->probe->verbs.port)
 		return "the route to it is by another device";

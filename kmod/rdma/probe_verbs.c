@@ -15,7 +15,7 @@
 
 #include "probe.h"
 
-const char rp_rdma_probe_mark[] = "rocepath_rdma";
+const u8 rp_rdma_probe_mark;
 
 /* of a Q_Key: set, it would be a privileged one, and that of the QP be sent instead */
 #define QKEY_CONTROLLED 0x80000000u
@@ -39,6 +39,7 @@ int rp_rdma_ring_init(struct rp_rdma_ring *ring, struct rp_rdma_verbs *v, u32 n,
 {
 	u32 i;
 
+	BUILD_BUG_ON(RP_RDMA_WIRE_MAX + sizeof(union rdma_network_hdr) > RP_SLOT_LEN);
 	init_waitqueue_head(&ring->drained);
 	ring->verbs = v;
 	ring->n = n;
@@ -272,7 +273,7 @@ static struct ib_qp *verbs_qp_new(struct rp_rdma_verbs *v)
 	struct ib_qp_init_attr attr = {
 		.qp_type = IB_QPT_UD, .send_cq = v->cq, .recv_cq = v->cq,
 		.sq_sig_type = IB_SIGNAL_ALL_WR, .port_num = v->port,
-		.qp_context = (void *)rp_rdma_probe_mark,
+		.qp_context = (void *)&rp_rdma_probe_mark,
 		.cap = {
 			.max_send_wr = RP_VERBS_SENDS, .max_send_sge = 1,
 			.max_recv_wr = RP_VERBS_RECVS, .max_recv_sge = 1,

@@ -147,7 +147,7 @@ static struct rp_rdma_keyring *key_copy(void)
 
 /* Return: 0, or why it cannot be */
 static int key_change(struct rp_keys *keys, u8 id, const u8 *secret, const bool *active,
-		   struct netlink_ext_ack *extack)
+		      struct netlink_ext_ack *extack)
 {
 	bool first = !rcu_access_pointer(keyring);
 	int slot = rp_keys_slot(keys, id);

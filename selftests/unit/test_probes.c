@@ -307,7 +307,8 @@ static void one_way(void **state)
 	/* no EV is hashed there, answers are */
 	rp_probes_remove(&f.p, &f.path[3]);
 	rp_probes_remove(&f.p, &f.path[7]);
-	f.path[3].due_ns = f.path[7].due_ns = ~0ull;
+	f.path[3].due_ns = ~0ull;
+	f.path[7].due_ns = ~0ull;
 	f.dead[3] = true;
 	run(60000 * MS);
 	assert_int_equal(f.downs, 0);
@@ -329,7 +330,8 @@ static void lossy_spine(void **state)
 	}
 	/* what all lose is no path's fault, but for chance */
 	start(8);
-	f.loss[0] = f.loss[1] = f.loss[2] = f.loss[3] = 2;
+	for (rounds = 0; rounds < SPINES; rounds++)
+		f.loss[rounds] = 2;
 	run(30000 * MS);
 	assert_in_range(f.downs, 0, 4);
 }
@@ -371,14 +373,14 @@ static void slow_spine(void **state)
 /* a queue that comes and goes is not slow; all of them together neither */
 static void queues(void **state)
 {
-	u32 i;
+	u32 i, k;
 
 	start(16);
 	for (i = 0; i < ROUNDS(2000); i++) {
 		f.delay_ns[rnd_below(SPINES)] = (rnd_below(10) ? 60 : 2000) * US;
 		run(I / 2);
-		if (i % 8 == 7)
-			f.delay_ns[0] = f.delay_ns[1] = f.delay_ns[2] = f.delay_ns[3] = 60 * US;
+		for (k = 0; i % 8 == 7 && k < SPINES; k++)
+			f.delay_ns[k] = 60 * US;
 	}
 	assert_int_equal(f.downs, 0);
 	for (i = 0; i < SPINES; i++)

@@ -66,9 +66,13 @@ def paths(rdma):
 
 
 def probed(m, rdma, n, timeout=30):
-    """Wait until so many EVs are up and were answered."""
+    """Wait until so many EVs are up and are answered from now on."""
+    before = {ev: row['answered'] for ev, row in paths(rdma).items()}
+
     def ready():
-        rows = [row for row in rdma.dump('path-get') if row['state'] == 'up' and row['answered'] > 8]
+        # Who is probed anew is counted anew.
+        rows = [row for row in rdma.dump('path-get') if row['state'] == 'up' and
+                not before.get(row['ev'], 0) <= row['answered'] <= before.get(row['ev'], 0) + 4]
         return len(rows) >= n
     m.poll(ready, timeout, '%d EVs answer' % n)
     ksft.say('%s: %s' % (m.name, {ev: row.get('rtt-us') for ev, row in paths(rdma).items()}))
