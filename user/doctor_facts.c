@@ -387,9 +387,9 @@ static void find_queues(struct rp_doctor_facts *facts, const struct rp_spec *spe
 
 static void read_policy(struct rp_doctor_facts *facts)
 {
-	struct rp_spec *spec = rp_in_force_quiet();
+	struct rp_spec *spec;
 
-	if (!spec)
+	if (rp_in_force_if_any(&spec) || !spec)
 		return;
 	facts->policy = true;
 	rp_spec_fill(spec);

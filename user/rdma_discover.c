@@ -72,11 +72,11 @@ static bool find_from(struct discovery *d, const char *from)
 static uint8_t dscp_of(const struct rp_args *args)
 {
 	const struct rp_value *asked = rp_args_get(args, "dscp");
-	struct rp_spec *spec = asked ? NULL : rp_in_force_quiet();
 	uint8_t dscp = asked ? asked->number : 0;
+	struct rp_spec *spec = NULL;
 	int class;
 
-	if (spec) {
+	if (!asked && !rp_in_force_if_any(&spec) && spec) {
 		rp_spec_fill(spec);
 		class = rp_spec_class_index(spec, rp_spec_default(spec));
 		if (class >= 0)

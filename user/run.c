@@ -100,8 +100,7 @@ static void look_for_module(bool *missing)
 	*missing = !rp_rdma_is_loaded();
 	if (*missing || !was_missing)
 		return;
-	spec = rp_in_force_quiet();
-	if (spec)
+	if (!rp_in_force_if_any(&spec) && spec)
 		rp_apply(spec);
 	rp_spec_release(spec);
 }

@@ -313,15 +313,20 @@ static void take_out_lossy(struct rp_probes *p, const struct rp_probes_knobs *kn
 void rp_probes_poll(struct rp_probes *p, const struct rp_probes_knobs *knobs,
 		    const struct rp_probes_news *news, u64 now_ns)
 {
-	bool silent = rp_probes_silent(p, knobs, now_ns), lossy = false;
+	const struct rp_hearing of_peer = {
+		.heard_ns = p->heard_ns,
+		.newest_ns = p->newest_ns,
+		.silent = rp_probes_silent(p, knobs, now_ns),
+	};
 	struct rp_health_knobs health = knobs->health;
 	struct rp_probes_path *path;
+	bool lossy = false;
 
 	health.patience_ns = max(health.patience_ns, rp_usual_most_us(&p->rtt) * 1000);
 	for (path = p->paths; path; path = path->next) {
 		u8 before = rp_probes_state(path);
 
-		rp_health_poll(&path->health, silent, p->newest_ns, &health, now_ns);
+		rp_health_poll(&path->health, &of_peer, &health, now_ns);
 		tell(path, before, news);
 		lossy |= rp_health_excess_ppm(&path->health);
 	}

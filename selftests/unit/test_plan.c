@@ -10,7 +10,8 @@
 
 #define QPS 2100
 #define PATHS 8
-#define EPSILON 0.000001
+/* two fractions with weights of 16 bits differ by more, or not at all */
+#define EPSILON 1e-11
 
 struct bed {
 	struct rp_plan plan;
