@@ -376,14 +376,20 @@ static void forwarded(void **state)
 	assert_int_equal(count(RP_EVENT_tx_forwarded) - refused, 4);
 }
 
-/* a frame of the module's own; Return: bytes of it that arrived behind the port */
-static u32 by_port(void)
+/* a frame of the module's own */
+static void leave_by(const char *device, const struct bpf_program *prog)
 {
-	struct __sk_buff skb = { .mark = if_nametoindex("rp-port") };
+	struct __sk_buff skb = { .mark = if_nametoindex(device) };
 	LIBBPF_OPTS(bpf_test_run_opts, opts, .data_in = frame, .data_size_in = len, .repeat = 1,
 		    .ctx_in = &skb, .ctx_size_in = sizeof(skb));
 
-	assert_int_equal(bpf_prog_test_run_opts(bpf_program__fd(leave->progs.leave), &opts), 0);
+	assert_int_equal(bpf_prog_test_run_opts(bpf_program__fd(prog), &opts), 0);
+}
+
+/* Return: bytes of it that arrived behind the port */
+static u32 by_port(void)
+{
+	leave_by("rp-port", leave->progs.leave);
 	return next_at(wire_fd, 200);
 }
 
@@ -407,6 +413,55 @@ static void what_the_module_sends(void **state)
 	make(0x81, REMOTE_QPN, 16, 0);
 	assert_int_equal(by_port(), len);
 	assert_int_equal(count(RP_EVENT_tx_forwarded) - refused, 0);
+}
+
+/* Return: the tag of the next RoCE frame at a socket */
+static u16 next_tag(int fd)
+{
+	union {
+		char bytes[CMSG_SPACE(sizeof(struct tpacket_auxdata))];
+		struct cmsghdr align;
+	} control;
+	struct iovec data = { got, sizeof(got) };
+	struct msghdr msg = { .msg_iov = &data, .msg_iovlen = 1, .msg_control = &control,
+			      .msg_controllen = sizeof(control) };
+	struct pollfd p = { .fd = fd, .events = POLLIN };
+	struct tpacket_auxdata aux;
+	ssize_t n;
+
+	while (poll(&p, 1, 1000) > 0) {
+		n = recvmsg(fd, &msg, 0);
+		if (n < 0 || !is_roce_port(got, n) || !CMSG_FIRSTHDR(&msg))
+			continue;
+		memcpy(&aux, CMSG_DATA(CMSG_FIRSTHDR(&msg)), sizeof(aux));
+		return aux.tp_status & TP_STATUS_VLAN_VALID ? aux.tp_vlan_tci : 0;
+	}
+	return 0;
+}
+
+/* the priority in a tag that the NIC will put into the frame; VLAN and all else stay */
+static void tag_beside_the_frame(void **state)
+{
+	struct rocepath_bpf *strict = skel;
+	int fd, on = 1;
+
+	skel = programs_load(true);
+	policy_new(&policy);
+	policy.class[0].flags = RP_CLASS_PCP | RP_CLASS_DSCP;
+	policy.class[0].pcp = 5;
+	policy.class[0].dscp = 26;
+	generation();
+	attach("rp-tag", skel->progs.egress, BPF_TC_EGRESS);
+	fd = packet_socket("rp-tagged", SOCK_CLOEXEC);
+	assert_int_equal(setsockopt(fd, SOL_PACKET, PACKET_AUXDATA, &on, sizeof(on)), 0);
+	make(0x0a, REMOTE_QPN, 64, 0);
+	leave_by("rp-tag", leave->progs.leave_tagged);
+	assert_int_equal(next_tag(fd), 0xb123);
+	assert_int_equal(got[14 + 1], 26 << 2);
+	assert_memory_equal(got + 14 + 12, frame + 14 + 12, len - 14 - 12);
+	close(fd);
+	rocepath_bpf__destroy(skel);
+	skel = strict;
 }
 
 static void others_are_untouched(void **state)
@@ -443,6 +498,8 @@ static void set_up(void)
 	run("ip link set rp-wire address 02:00:00:00:00:04 up && ip link set rp-port up");
 	run("ip addr add 192.0.3.1/24 dev rp-port");
 	run("ip neigh add 192.0.3.2 lladdr 02:00:00:00:00:04 dev rp-port nud permanent");
+	run("ip link add rp-tag type veth peer name rp-tagged");
+	run("ip link set rp-tag up && ip link set rp-tagged up");
 	run("ip link add rp-in address 02:00:00:00:00:05 type veth peer name rp-far");
 	run("ip link set rp-far address 02:00:00:00:00:06 up && ip link set rp-in up");
 	run("ip addr add 192.0.4.1/24 dev rp-in && echo 1 >/proc/sys/net/ipv4/conf/rp-in/forwarding");
@@ -471,6 +528,7 @@ int main(void)
 		cmocka_unit_test(injection),
 		cmocka_unit_test(forwarded),
 		cmocka_unit_test(what_the_module_sends),
+		cmocka_unit_test(tag_beside_the_frame),
 		cmocka_unit_test(others_are_untouched),
 	};
 
