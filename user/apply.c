@@ -11,6 +11,7 @@
 #include "commands.h"
 #include "policy/apply.h"
 #include "policy/load.h"
+#include "policy/snapshot.h"
 
 #define TIMEOUT_DEFAULT 120
 
@@ -46,8 +47,20 @@ static void ignore_signals(void)
 		signal(signals[i], SIG_IGN);
 }
 
+static int put_back(struct rp_spec *before, struct rp_snapshot *snapshot)
+{
+	int ret = before ? rp_apply(before) : rp_remove();
+	struct rp_rtnl *rtnl = rp_rtnl_new(NULL);
+
+	if (rtnl)
+		rp_snapshot_restore(snapshot, rtnl);
+	rp_rtnl_release(rtnl);
+	return ret;
+}
+
 /* does not depend on the terminal, nor on the process that waits there */
-static int guard(int told, unsigned int seconds, struct rp_spec *before)
+static int guard(int told, unsigned int seconds, struct rp_spec *before,
+		 struct rp_snapshot *snapshot)
 {
 	struct pollfd poll_fd = { .fd = told, .events = POLLIN };
 	int timeout_ms = -1, got;
@@ -66,7 +79,7 @@ static int guard(int told, unsigned int seconds, struct rp_spec *before)
 		timeout_ms = seconds * 1000;
 	}
 	rp_complain("not confirmed: the policy before is put back");
-	return (before ? rp_apply(before) : rp_remove()) ? RP_EXIT_USAGE : RP_EXIT_FAILURE;
+	return put_back(before, snapshot) ? RP_EXIT_USAGE : RP_EXIT_FAILURE;
 }
 
 /* Enter keeps the policy; all else, and no more input, does not */
@@ -105,7 +118,8 @@ static int apply_and_wait(struct rp_spec *spec, pid_t child, int fd, unsigned in
 }
 
 /* the guard is there before the policy is, so that nothing can come between */
-static int try_policy(struct rp_spec *spec, struct rp_spec *before, unsigned int seconds)
+static int try_policy(struct rp_spec *spec, struct rp_spec *before,
+		      struct rp_snapshot *snapshot, unsigned int seconds)
 {
 	int fds[2], ret, status;
 	pid_t child;
@@ -121,7 +135,7 @@ static int try_policy(struct rp_spec *spec, struct rp_spec *before, unsigned int
 	}
 	if (!child) {
 		close(fds[1]);
-		_exit(guard(fds[0], seconds, before));
+		_exit(guard(fds[0], seconds, before, snapshot));
 	}
 	close(fds[0]);
 	signal(SIGPIPE, SIG_IGN);
@@ -140,14 +154,21 @@ int rp_policy_try(struct rp_cli *cli, const struct rp_args *args)
 {
 	const struct rp_value *timeout = rp_args_get(args, "timeout");
 	struct rp_spec *spec = rp_spec_load(args->subject);
+	struct rp_rtnl *rtnl = rp_rtnl_new(NULL);
+	struct rp_snapshot *snapshot;
 	struct rp_spec *before;
 	int ret;
 
 	(void)cli;
-	if (!spec)
+	if (!spec || !rtnl) {
+		rp_rtnl_release(rtnl);
 		return RP_EXIT_FAILURE;
+	}
 	before = rp_in_force_quiet();
-	ret = try_policy(spec, before, timeout ? timeout->number : TIMEOUT_DEFAULT);
+	snapshot = rp_snapshot_take(rtnl);
+	rp_rtnl_release(rtnl);
+	ret = try_policy(spec, before, snapshot, timeout ? timeout->number : TIMEOUT_DEFAULT);
+	rp_snapshot_release(snapshot);
 	rp_spec_release(before);
 	rp_spec_release(spec);
 	return ret;

@@ -154,6 +154,38 @@ def failure(m):
     m.run('ip link del l9; rocepath clean; ip link del rp0')
 
 
+def settings(m):
+    """(evs, peers-max, scheduler, mask) of rp5, its port's weight and gateway, its classes: no file names all of them."""
+    row = [d for d in show(m, 'device') if d['name'] == 'rp5'][0]
+    return [row[key] for key in ('evs', 'peers_max', 'scheduler', 'mark_mask')] + [
+        [(p['name'], p['weight'], p.get('via4')) for p in show(m, 'port')], m.json('rocepath -j class show dev rp5')]
+
+
+def roll_back(m):
+    """What fails late, or is only tried, puts back what no policy says: of hand-made devices, with a policy before or not."""
+    text = """version: 1
+devices:
+  - {name: rp5, ports: [{name: p0, weight: 9, via: 10.0.0.7}, p1], evs: 32, peers-max: 77, scheduler: spray}
+classes: [{name: c, scheduler: flow}, {name: d, scheduler: adaptive}]
+"""
+    m.run('ip link add rp5 type rocepath; ip link set p0 master rp5; ip link set rp5 up')
+    m.run('rocepath device set rp5 evs 5 peers-max 55; rocepath port set p0 weight 5; '
+          'rocepath class set dev rp5 id 0 scheduler spray; rocepath class set dev rp5 id 7 scheduler flowlet')
+    # the key of a device that is there is read when it has its settings already
+    wrong = text.replace('spray}', 'spray, key: {id: 9, secret-file: /nonexistent}}')
+    for before in ('', 'version: 1\ninterfaces: [p1]\n'):
+        if before:
+            apply(m, before)
+        was = settings(m)
+        job = apply(m, wrong, check=False)
+        ksft.eq((job.rc, 'nonexistent' in job.err), (1, True), job.err)
+        ksft.eq(settings(m), was, 'failed, before: %r' % before)
+        m.put(text.encode(), '/tmp/policy.yaml')
+        m.run('rocepath try /tmp/policy.yaml timeout 1 </dev/null', timeout=120, check=False)
+        ksft.eq(settings(m), was, 'tried, before: %r' % before)
+    m.run('rocepath clean; ip link del rp5')
+
+
 def late(m):
     """`run` has hot-added ports and late devices within a second; it does not fight who takes them away."""
     m.put(POLICY.encode(), '/tmp/policy.yaml')
@@ -223,7 +255,7 @@ def stacked(m):
         ksft.eq(m.run('tc qdisc show dev p0').out.count('clsact'), 0)
 
 
-TESTS = [devices, paths, failure, late, by_hand, stacked]
+TESTS = [devices, paths, failure, roll_back, late, by_hand, stacked]
 
 
 def main():

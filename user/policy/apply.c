@@ -28,6 +28,7 @@
 #include "compile.h"
 #include "devices.h"
 #include "hooks.h"
+#include "snapshot.h"
 #include "state.h"
 
 #define LINE_RATE_DEFAULT (100000000000ull / 8)
@@ -48,6 +49,7 @@
  * @policy: the new one
  * @inner: its map
  * @made: devices that were made for it
+ * @snapshot: what those that were there were set to, or NULL
  * @links: all netdevices
  * @hooks: those that the new policy is about
  */
@@ -65,6 +67,7 @@ struct transaction {
 	struct rp_policy *policy;
 	int inner;
 	struct rp_made made;
+	struct rp_snapshot *snapshot;
 	struct rp_links links;
 	struct rp_hooks hooks;
 };
@@ -85,6 +88,7 @@ static void end(struct transaction *t)
 	rp_programs_close(&t->old_programs);
 	rp_maps_close(&t->maps);
 	rp_spec_release(t->before);
+	rp_snapshot_release(t->snapshot);
 	rp_rtnl_release(t->rtnl);
 	free(t->old);
 	free(t->policy);
@@ -347,6 +351,8 @@ static void roll_back(struct transaction *t)
 	} else {
 		rp_hooks_drop(&t->hooks);
 	}
+	/* what the file before does not say, too */
+	rp_snapshot_restore(t->snapshot, t->rtnl);
 	if (t->maps.fd[RP_MAP_PORTS] >= 0)
 		detach(t);
 	if (t->maps.fd[RP_MAP_PEERS4] >= 0)
@@ -404,6 +410,9 @@ static int change(struct transaction *t, const struct rp_spec *spec, const char 
 {
 	int err = prepare(t, spec, text);
 
+	t->snapshot = rp_snapshot_take(t->rtnl);
+	if (!err)
+		err = rp_devices_check(t->rtnl, spec);
 	if (!err)
 		err = rp_devices_apply(t->rtnl, t->before, spec, t->policy, &t->made);
 	if (!err)

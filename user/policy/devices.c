@@ -67,16 +67,34 @@ static int read_links(struct change *c)
 	return rp_links_read(c->rtnl, &c->links, &error) ? complain(&error) : 0;
 }
 
+static int check_name(const struct rp_link_info *link)
+{
+	if (!link || !strcmp(link->kind, "rocepath"))
+		return 0;
+	rp_complain("%s is there, and is no rocepath device: give the device another name",
+		    link->name);
+	return -1;
+}
+
+static int check_master(const struct change *c, const struct rp_link_info *link, int device)
+{
+	const struct rp_link_info *master;
+
+	if (!link || !link->master || link->master == device)
+		return 0;
+	master = rp_links_index(&c->links, link->master);
+	rp_complain("%s is a port of %s; take it out: ip link set %s nomaster", link->name,
+		    master ? master->name : "something else", link->name);
+	return -1;
+}
+
 static const struct rp_link_info *make_device(struct change *c, const char *name)
 {
 	const struct rp_link_info *link = rp_links_name(&c->links, name);
 	struct rp_error error;
 
-	if (link && strcmp(link->kind, "rocepath")) {
-		rp_complain("%s is there, and is no rocepath device: give the device another name",
-			    name);
+	if (check_name(link))
 		return NULL;
-	}
 	if (link)
 		return link;
 	if (rp_link_make(c->rtnl, name, "rocepath", &error)) {
@@ -247,13 +265,8 @@ static int add_port(struct change *c, const struct rp_spec_port *port,
 
 	if (!link)
 		return 0;	/* it may come later */
-	if (link->master && link->master != device) {
-		const struct rp_link_info *master = rp_links_index(&c->links, link->master);
-
-		rp_complain("%s is a port of %s; take it out: ip link set %s nomaster", port->name,
-			    master ? master->name : "something else", port->name);
+	if (check_master(c, link, device))
 		return -1;
-	}
 	if (!link->master && rp_link_set_master(c->rtnl, link->ifindex, device, &error))
 		return complain(&error);
 	if (!link->up && rp_link_set_up(c->rtnl, link->ifindex, &error))
@@ -506,6 +519,53 @@ static int refresh_devices(struct change *c)
 	if (!err)
 		err = apply_classes(c);
 	return err ? err : keep_seen(c);
+}
+
+/* a port that another device of the old policy gives up is free by then */
+static bool is_given_up(const struct change *c, const struct rp_link_info *link)
+{
+	const struct rp_link_info *master = rp_links_index(&c->links, link->master);
+
+	return master && !strcmp(master->kind, "rocepath") && is_named(c->spec, master->name);
+}
+
+static int check_device(struct change *c, const struct rp_spec_device *device)
+{
+	const struct rp_link_info *link = rp_links_name(&c->links, device->name);
+	const struct rp_spec_port *ports = device->ports.items;
+	uint8_t secret[ROCEPATH_KEY_LEN];
+	int err = check_name(link);
+
+	for (unsigned int i = 0; !err && i < device->ports.count; i++) {
+		const struct rp_link_info *port = rp_links_name(&c->links, ports[i].name);
+
+		if (port && !is_given_up(c, port))
+			err = check_master(c, port, link ? link->ifindex : 0);
+	}
+	/* of a key that is there nobody reads the file */
+	if (!err && !link && device->key.file) {
+		err = rp_secret_read(device->key.file, secret) ? -1 : 0;
+		explicit_bzero(secret, sizeof(secret));
+	}
+	return err;
+}
+
+/**
+ * rp_devices_check() - find what can be seen to go wrong before anything is changed, or complain
+ * @rtnl: a socket
+ * @spec: the policy
+ *
+ * Return: 0 or -1.
+ */
+int rp_devices_check(struct rp_rtnl *rtnl, const struct rp_spec *spec)
+{
+	struct change c = { .rtnl = rtnl, .spec = spec };
+	int err = read_links(&c);
+
+	for (unsigned int i = 0; !err && i < spec->devices.count; i++)
+		err = check_device(&c, rp_spec_device_at(spec, i));
+	rp_links_drop(&c.links);
+	return err;
 }
 
 /**

@@ -17,6 +17,7 @@ struct rp_made {
 	unsigned int count;
 };
 
+int rp_devices_check(struct rp_rtnl *rtnl, const struct rp_spec *spec);
 int rp_devices_apply(struct rp_rtnl *rtnl, const struct rp_spec *before,
 		     const struct rp_spec *spec, const struct rp_policy *policy,
 		     struct rp_made *made);
