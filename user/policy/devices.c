@@ -150,8 +150,8 @@ static int set_device(struct change *c, const struct rp_spec_device *device, int
 	return submit(c, device->name);
 }
 
-/* what @before has and @port has not is taken back */
-static void put_vias(struct nlmsghdr *nlh, const struct rp_spec_port *port,
+/* what @before has and @port has not is taken back; returns whether there is anything to say */
+static bool put_vias(struct nlmsghdr *nlh, const struct rp_spec_port *port,
 		     const struct rp_spec_port *before)
 {
 	static const struct rp_list nothing;
@@ -179,6 +179,7 @@ static void put_vias(struct nlmsghdr *nlh, const struct rp_spec_port *port,
 		mnl_attr_put(nlh, ROCEPATH_A_PORT_VIA4, sizeof(via4), via4);
 	if (has6)
 		mnl_attr_put(nlh, ROCEPATH_A_PORT_VIA6, sizeof(via6), via6);
+	return has4 || has6;
 }
 
 static bool has_paths_to(const struct rp_spec_port *port, const char *peer)
@@ -247,12 +248,14 @@ static int set_port(struct change *c, const struct rp_spec_port *port,
 		    const struct rp_spec_port *before, int device, int ifindex)
 {
 	struct nlmsghdr *nlh = rp_nl_request(c->nl, ROCEPATH_CMD_PORT_SET);
+	bool weight = rp_given(port, RP_KEY_PORT_WEIGHT), vias;
 
 	mnl_attr_put_u32(nlh, ROCEPATH_A_PORT_IFINDEX, ifindex);
-	if (rp_given(port, RP_KEY_PORT_WEIGHT))
+	if (weight)
 		mnl_attr_put_u32(nlh, ROCEPATH_A_PORT_WEIGHT, port->weight);
-	put_vias(nlh, port, before);
-	if (submit(c, port->name))
+	vias = put_vias(nlh, port, before);
+	/* the module refuses a request that asks for nothing */
+	if ((weight || vias) && submit(c, port->name))
 		return -1;
 	return set_paths(c, port, before, device, ifindex);
 }
