@@ -649,6 +649,18 @@ def test_other_namespace():
     nothing()
 
 
+def test_no_types():
+    """A kernel without BTF is told from other failures, in one line."""
+    if os.path.exists('/boot/vmlinux-' + os.uname().release):
+        print('# the kernel itself is in /boot: its types are found there')
+        return
+    sh('mount -t tmpfs none /sys/kernel/btf')
+    _, err = apply(1, rc=1)
+    sh('umount /sys/kernel/btf')
+    true('CONFIG_DEBUG_INFO_BTF' in err and err.count('\n') == 1, err)
+    nothing()
+
+
 def test_foreign_qdisc():
     """A qdisc that somebody put where ours was stays."""
     apply(1)
@@ -683,7 +695,7 @@ def test_no_privilege():
 
 
 TESTS = [test_apply, test_shows, test_numbers, test_counts, test_foreign, test_reloads, test_together, test_killed, test_failure,
-         test_other_version, test_try, test_run, test_unknown_qp, test_directory, test_other_namespace, test_foreign_qdisc, test_large_mtu, test_no_privilege]
+         test_other_version, test_try, test_run, test_unknown_qp, test_directory, test_other_namespace, test_no_types, test_foreign_qdisc, test_large_mtu, test_no_privilege]
 LINKS = [test_foreign_links, test_full]
 FILTERS = [test_apply, test_foreign, test_clsact_of_ours, test_reloads, test_killed, test_failure, test_other_version]
 

@@ -2,7 +2,8 @@
 /*
  * The programs are in the tool, and are loaded when those of this build are not
  * pinned yet. The census (programs on functions of ib_core) is tried in the ways
- * that there are, best first; without ib_core there is nothing to watch.
+ * that there are, best first; without ib_core there is nothing to watch, and without
+ * its types nothing that can be.
  *
  * What libbpf and the verifier say goes into a file; the user gets one line.
  */
@@ -15,6 +16,7 @@
 #include <unistd.h>
 
 #include <bpf/bpf.h>
+#include <bpf/btf.h>
 #include <bpf/libbpf.h>
 #include <sys/stat.h>
 
@@ -44,9 +46,26 @@ static bool has_ib_core(void)
 	return !access("/sys/module/ib_core", F_OK) || !access("/sys/class/infiniband", F_OK);
 }
 
+/* of a module, or built in; kprobes need them too, to find fields by name */
 static bool has_ib_core_types(void)
 {
-	return !access("/sys/kernel/btf/ib_core", F_OK);
+	struct btf *btf;
+	bool found;
+
+	if (!access("/sys/kernel/btf/ib_core", F_OK))
+		return true;
+	btf = btf__load_vmlinux_btf();
+	found = btf && btf__find_by_name_kind(btf, "ib_qp", BTF_KIND_STRUCT) > 0;
+	btf__free(btf);
+	return found;
+}
+
+static bool has_types(void)
+{
+	struct btf *btf = btf__load_vmlinux_btf();
+
+	btf__free(btf);
+	return btf;
 }
 
 /* FNV-1a: the same programs with the same configuration have the same name */
@@ -299,8 +318,8 @@ static int pin_maps(struct bpf_object *object)
 /* best first */
 static struct rocepath_bpf *load_best(const struct rp_maps *maps)
 {
-	enum rp_census census = !has_ib_core() ? RP_CENSUS_NONE : has_ib_core_types() ?
-				RP_CENSUS_FENTRY : RP_CENSUS_KPROBE;
+	enum rp_census census = has_ib_core() && has_ib_core_types() ? RP_CENSUS_FENTRY :
+				RP_CENSUS_NONE;
 
 	for (;; census++) {
 		struct rocepath_bpf *skel = load(maps, census);
@@ -353,8 +372,14 @@ static int fill_stage(struct rp_programs *programs, struct rp_maps *maps, bool f
 int rp_programs_load(struct rp_programs *programs, struct rp_maps *maps, bool fresh,
 		     struct rp_error *error)
 {
-	int err = rp_pins_make_stage(RP_STAGE, error);
+	int err;
 
+	if (!has_types()) {
+		rp_error_set(error,
+			     "the kernel says nothing of its types, which the programs need: it is built without CONFIG_DEBUG_INFO_BTF");
+		return -ENOTSUP;
+	}
+	err = rp_pins_make_stage(RP_STAGE, error);
 	if (!err)
 		err = rp_pins_make_stage(RP_STAGE "/links", error);
 	if (err)
@@ -370,6 +395,8 @@ int rp_programs_load(struct rp_programs *programs, struct rp_maps *maps, bool fr
 		rp_error_set(error,
 			     "the kernel does not take the programs: %s%s; what it says is in " LOG,
 			     strerror(-err), err == -EPERM ? " (run it as root)" : "");
+	else if (has_ib_core() && !has_ib_core_types())
+		rp_complain("warning: the kernel says nothing of ib_core's types, so queue pairs are not watched: it is built without CONFIG_DEBUG_INFO_BTF_MODULES");
 	else if (has_ib_core() && !census_is_staged())
 		rp_complain("warning: this kernel lets no queue pairs be watched; see " LOG);
 	else
