@@ -4,7 +4,7 @@
 #   make demo         what it does: two virtual machines, a table and a picture
 #   make check        all tests
 #   make check-debug  the tests in machines, on a kernel with KASAN and lockdep
-#   make measure      what paths that fail cost, whole: half an hour, figures in build/check/
+#   make measure      what paths that fail cost, and what policies do, whole: an hour, figures in build/check/
 #   make bench        what rocepath costs, and what collectives gain: bench-native and bench-sim, docs/benchmarks.md
 #   make bench-compare OLD=a.json NEW=b.json    what became slower
 #   make fuzz         fuzzers, FUZZ_S=60 seconds each; how often each ran so far is in build/fuzz/executions.json
@@ -81,6 +81,8 @@ measure: setup tool
 	$(Q)$(MAKE) $(B)/$(KERNEL)/rocepath.ko
 	$(Q)$(MAKE) -C selftests OUTPUT=$(B)/selftests
 	$(Q)ROCEPATH_KERNEL=$(KERNEL) selftests/vm/test_paths.py --full
+	$(Q)selftests/vm/test_bpf.py --full
+	$(Q)ROCEPATH_KERNEL=$(KERNEL) selftests/vm/test_policy.py --full
 
 bench: bench-native bench-sim
 	$(Q)selftests/bench/plot $(B)/bench
