@@ -160,11 +160,11 @@ int rp_policy_try(struct rp_cli *cli, const struct rp_args *args)
 	int ret;
 
 	(void)cli;
-	if (!spec || !rtnl) {
+	if (!spec || !rtnl || rp_in_force_if_any(&before)) {
 		rp_rtnl_release(rtnl);
+		rp_spec_release(spec);
 		return RP_EXIT_FAILURE;
 	}
-	before = rp_in_force_quiet();
 	snapshot = rp_snapshot_take(rtnl);
 	rp_rtnl_release(rtnl);
 	ret = try_policy(spec, before, snapshot, timeout ? timeout->number : TIMEOUT_DEFAULT);

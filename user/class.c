@@ -1,5 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
+#include <unistd.h>
+
 #include "commands.h"
+
+static bool has_module(void)
+{
+	return !access("/sys/module/rocepath", F_OK);
+}
 
 /**
  * rp_class_show() - rocepath class show [dev DEV]
@@ -15,7 +22,7 @@ int rp_class_show(struct rp_cli *cli, const struct rp_args *args)
 		"no class has a scheduler of its own; give it one: rocepath class set dev DEV id N scheduler NAME",
 	};
 
-	if (!rp_args_text(args, "dev") && rp_policy_is_in_force())
+	if (!rp_args_text(args, "dev") && (rp_policy_is_in_force() || !has_module()))
 		return rp_policy_classes(cli);
 	return rp_cli_list(cli, args, &listing);
 }

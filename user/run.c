@@ -84,8 +84,7 @@ static void look_for_ib_core(bool *missing)
 	*missing = rp_census_is_missing();
 	if (!*missing || was_missing)
 		return;
-	spec = rp_in_force_quiet();
-	if (spec)
+	if (!rp_in_force_if_any(&spec) && spec)
 		rp_apply(spec);
 	rp_spec_release(spec);
 	*missing = rp_census_is_missing();

@@ -34,7 +34,10 @@ int rp_policy_diff(struct rp_cli *cli, const struct rp_args *args)
 	(void)cli;
 	if (!spec)
 		return RP_EXIT_FAILURE;
-	before = rp_in_force_quiet();
+	if (rp_in_force_if_any(&before)) {
+		rp_spec_release(spec);
+		return RP_EXIT_FAILURE;
+	}
 	rp_spec_fill(spec);
 	if (before)
 		rp_spec_fill(before);

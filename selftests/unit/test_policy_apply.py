@@ -687,7 +687,17 @@ def test_large_mtu():
 
 
 def test_no_privilege():
-    """Without privilege it says so, in one line."""
+    """Without privilege it says so, in one line; also where that there is no policy could be meant."""
+    apply(1)
+    for words in (('diff', '-'), ('class', 'show'), ('show',), ('try', '-')):
+        done = subprocess.run(['setpriv', '--reuid', '65534', '--clear-groups', TOOL, *words], input=policy(2),
+                              capture_output=True, timeout=60, check=False, text=True)
+        true(done.returncode == 1 and 'run it as root' in done.stderr and not done.stdout, '%s: %s%s' % (
+            words, done.stdout, done.stderr))
+        equal(done.stderr.count('\n'), 1, words)
+    equal(in_force(), 1)
+    tool('clean')
+    true('no policy is in force' in tool('class', 'show', rc=1)[1], 'class show speaks of something else')
     done = subprocess.run(['setpriv', '--reuid', '65534', '--clear-groups', TOOL, 'apply', '-'], input=policy(1),
                           capture_output=True, timeout=60, check=False, text=True)
     true(done.returncode == 1 and 'run it as root' in done.stderr, done.stderr)

@@ -535,22 +535,27 @@ int rp_remove(void)
 	return ret;
 }
 
-static struct rp_spec *in_force(struct rp_error *error)
+/* Return: 0; -ENOENT: there is none; or another negative error number. */
+static int in_force(struct rp_spec **spec, struct rp_error *error)
 {
 	struct rp_policy *policy = calloc(1, sizeof(*policy));
-	struct rp_spec *spec = NULL;
 	struct rp_maps maps;
+	int err = -ENOMEM;
 
+	*spec = NULL;
 	libbpf_set_print(NULL);
-	rp_error_set(error, policy ? "no policy is in force; apply one: rocepath apply FILE" :
-		     "out of memory");
-	if (policy && !rp_maps_open(&maps, error)) {
-		if (!rp_state_policy(&maps, policy))
-			spec = rp_state_spec(&maps, policy->generation);
+	rp_error_set(error, "out of memory");
+	if (policy)
+		err = rp_maps_open(&maps, error);
+	if (!err) {
+		rp_error_set(error, "no policy is in force; apply one: rocepath apply FILE");
+		err = rp_state_policy(&maps, policy);
+		if (!err)
+			*spec = rp_state_spec(&maps, policy->generation);
 		rp_maps_close(&maps);
 	}
 	free(policy);
-	return spec;
+	return err || *spec ? err : -ENOENT;
 }
 
 /**
@@ -561,19 +566,25 @@ static struct rp_spec *in_force(struct rp_error *error)
 struct rp_spec *rp_in_force(void)
 {
 	struct rp_error error;
-	struct rp_spec *spec = in_force(&error);
+	struct rp_spec *spec;
 
-	if (!spec)
+	if (in_force(&spec, &error))
 		rp_complain("%s", error.text);
 	return spec;
 }
 
 /**
- * rp_in_force_quiet() - read what the policy in force was made from, if there is one
+ * rp_in_force_if_any() - read what the policy in force was made from, or complain
+ * @spec: gets it, NULL where there is none
  *
- * Return: the policy or NULL.
+ * That it may not be read does not mean that there is none.
+ *
+ * Return: 0 or -1.
  */
-struct rp_spec *rp_in_force_quiet(void)
+int rp_in_force_if_any(struct rp_spec **spec)
 {
-	return in_force(NULL);
+	struct rp_error error;
+	int err = in_force(spec, &error);
+
+	return err && err != -ENOENT ? complain(&error) : 0;
 }

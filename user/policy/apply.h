@@ -9,6 +9,6 @@ int rp_apply(struct rp_spec *spec);
 int rp_refresh(void);
 int rp_remove(void);
 struct rp_spec *rp_in_force(void);
-struct rp_spec *rp_in_force_quiet(void);
+int rp_in_force_if_any(struct rp_spec **spec);
 
 #endif /* ROCEPATH_USER_POLICY_APPLY_H */
