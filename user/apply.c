@@ -22,10 +22,12 @@
  */
 int rp_policy_apply(struct rp_cli *cli, const struct rp_args *args)
 {
-	struct rp_spec *spec = rp_spec_load(args->subject);
+	struct rp_spec *spec;
 	int ret;
 
-	(void)cli;
+	if (rp_cli_text_only(cli))
+		return RP_EXIT_USAGE;
+	spec = rp_spec_load(args->subject);
 	if (!spec)
 		return RP_EXIT_FAILURE;
 	ret = rp_apply(spec);
@@ -153,13 +155,16 @@ static int try_policy(struct rp_spec *spec, struct rp_spec *before,
 int rp_policy_try(struct rp_cli *cli, const struct rp_args *args)
 {
 	const struct rp_value *timeout = rp_args_get(args, "timeout");
-	struct rp_spec *spec = rp_spec_load(args->subject);
-	struct rp_rtnl *rtnl = rp_rtnl_new(NULL);
+	struct rp_spec *spec;
+	struct rp_rtnl *rtnl;
 	struct rp_snapshot *snapshot;
 	struct rp_spec *before;
 	int ret;
 
-	(void)cli;
+	if (rp_cli_text_only(cli))
+		return RP_EXIT_USAGE;
+	spec = rp_spec_load(args->subject);
+	rtnl = rp_rtnl_new(NULL);
 	if (!spec || !rtnl || rp_in_force_if_any(&before)) {
 		rp_rtnl_release(rtnl);
 		rp_spec_release(spec);
@@ -181,7 +186,6 @@ int rp_policy_try(struct rp_cli *cli, const struct rp_args *args)
  */
 int rp_policy_clean(struct rp_cli *cli, const struct rp_args *args)
 {
-	(void)cli;
 	(void)args;
-	return rp_remove();
+	return rp_cli_text_only(cli) ? RP_EXIT_USAGE : rp_remove();
 }

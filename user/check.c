@@ -1,7 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "commands.h"
+#include "json.h"
 #include "policy/load.h"
 #include "policy/rdma.h"
+
+/* what is wrong, each with its place: nothing, where all is right */
+static struct rp_spec *load(const struct rp_cli *cli, const char *path)
+{
+	struct rp_json json = { .out = stdout, .pretty = cli->format.pretty };
+	struct rp_spec *spec;
+
+	if (!cli->format.json)
+		return rp_spec_load(path);
+	rp_json_open(&json, NULL, '[');
+	spec = rp_spec_load_json(path, &json);
+	rp_json_close(&json, ']');
+	return spec;
+}
 
 /**
  * rp_check() - rocepath check [FILE] [effective]
@@ -10,13 +25,16 @@
  */
 int rp_check(struct rp_cli *cli, const struct rp_args *args)
 {
-	struct rp_spec *spec = rp_spec_load(args->subject);
+	bool effective = rp_args_get(args, "effective");
+	struct rp_spec *spec;
 
-	(void)cli;
+	if (effective && rp_cli_text_only(cli))
+		return RP_EXIT_USAGE;
+	spec = load(cli, args->subject);
 	if (!spec)
 		return RP_EXIT_FAILURE;
 	rp_rdma_say(spec, stderr);
-	if (rp_args_get(args, "effective")) {
+	if (effective) {
 		rp_spec_fill(spec);
 		rp_spec_print(spec, stdout);
 	}

@@ -22,8 +22,14 @@ int rp_class_show(struct rp_cli *cli, const struct rp_args *args)
 		"no class has a scheduler of its own; give it one: rocepath class set dev DEV id N scheduler NAME",
 	};
 
-	if (!rp_args_text(args, "dev") && (rp_policy_is_in_force() || !has_module()))
+	if (rp_args_text(args, "dev"))
+		return rp_cli_list(cli, args, &listing);
+	if (rp_policy_is_in_force())
 		return rp_policy_classes(cli);
+	if (!has_module()) {
+		rp_complain("no policy is in force (rocepath apply FILE), and the module is not loaded (modprobe rocepath)");
+		return RP_EXIT_FAILURE;
+	}
 	return rp_cli_list(cli, args, &listing);
 }
 

@@ -7,6 +7,20 @@
 #include "units.h"
 
 /**
+ * rp_cli_text_only() - refuse -j where what is printed is a policy, or a question
+ * @cli: this run
+ *
+ * Return: 0, or -1 after it has complained.
+ */
+int rp_cli_text_only(const struct rp_cli *cli)
+{
+	if (!cli->format.json)
+		return 0;
+	rp_complain("this prints no JSON: leave -j out (check, diff, status and what is shown of objects have it)");
+	return -1;
+}
+
+/**
  * rp_cli_connect() - find the kernel's side, or complain
  * @cli: this run
  *

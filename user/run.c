@@ -154,7 +154,8 @@ int rp_run(struct rp_cli *cli, const struct rp_args *args)
 	struct rp_spec *spec;
 	int ret;
 
-	(void)cli;
+	if (rp_cli_text_only(cli))
+		return RP_EXIT_USAGE;
 	if (open_links(&w) || open_signals(&w))
 		return RP_EXIT_FAILURE;
 	spec = rp_spec_load(args->subject);

@@ -108,6 +108,16 @@ static void make_frame(u32 payload)
 	frame[15] = 10 << 2;
 }
 
+/* the QP's: patterns are watched, as they are by default */
+static void make_job(struct rocepath_bpf *skel)
+{
+	struct rp_job job = { .cgroup_id = 1, .qps = 1, .peer_count = 1 };
+	u32 index = 0;
+
+	job.peer[0].address = address4(PEER);
+	bpf_map_update_elem(bpf_map__fd(skel->maps.jobs), &index, &job, 0);
+}
+
 /* as an operator's would be: several classes, rules about QPs in front of the ones that match */
 static void make_policy(struct rocepath_bpf *skel, struct rp_policy *p)
 {
@@ -115,13 +125,13 @@ static void make_policy(struct rocepath_bpf *skel, struct rp_policy *p)
 	struct rp_peer peer = { RP_ACTION_PASS };
 	struct rp_address us = address4(US);
 	struct rp_qp facts = { .comm = "nccl", .type = RP_QP_RC, .cgroup = "/slurm/job_1",
-			       .job = RP_JOBS_MAX, .job_peer = RP_JOB_PEERS_MAX };
+			       .job = 0, .job_peer = 0 };
 	struct rp_class *c;
 	struct rp_rule *r;
 	u32 i;
 
 	policy_new(p);
-	p->flags = RP_POLICY_PEERS;
+	p->flags = RP_POLICY_PEERS | RP_POLICY_PATTERNS;
 	p->mark_mask = 0xff00;
 	p->unknown_peer = RP_ACTION_DROP;
 	for (i = 0; i < 20; i++) {
@@ -146,6 +156,7 @@ static void make_policy(struct rocepath_bpf *skel, struct rp_policy *p)
 		memcpy(key.address, us.bytes + 12, 4);
 		bpf_map_update_elem(bpf_map__fd(skel->maps.peers4), &key, &peer, 0);
 	}
+	make_job(skel);
 	qp_connect(skel, 17, address4(PEER), 0x123, &facts);
 }
 

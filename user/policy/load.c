@@ -75,7 +75,19 @@ static struct rp_spec *begin(void)
  */
 struct rp_spec *rp_spec_load(const char *path)
 {
-	struct rp_report report = { .out = stderr };
+	return rp_spec_load_json(path, NULL);
+}
+
+/**
+ * rp_spec_load_json() - the same, for programs
+ * @path: as in rp_spec_load()
+ * @json: where what is wrong in files goes, an object for each; NULL: as lines to stderr
+ *
+ * Return: a policy that is right, or NULL.
+ */
+struct rp_spec *rp_spec_load_json(const char *path, struct rp_json *json)
+{
+	struct rp_report report = { .out = stderr, .json = json };
 	struct rp_spec *spec = begin();
 
 	if (!spec)

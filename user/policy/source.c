@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../json.h"
 #include "source.h"
 
 #define REPORTED_MAX 20	/* more would hide the first ones */
@@ -134,6 +135,26 @@ static void print_caret(FILE *out, const char *line, int len, const struct rp_ma
 	fputc('\n', out);
 }
 
+static void report_json(struct rp_json *json, const struct rp_mark *mark, const char *format,
+			va_list args)
+{
+	char *text = NULL;
+
+	if (vasprintf(&text, format, args) < 0)
+		return;
+	rp_json_open(json, NULL, '{');
+	if (mark && mark->source)
+		rp_json_string(json, "file", mark->source->path);
+	if (mark && mark->line) {
+		rp_json_number(json, "line", mark->line);
+		rp_json_number(json, "column", mark->column);
+		rp_json_number(json, "width", mark->width);
+	}
+	rp_json_string(json, "text", text);
+	rp_json_close(json, '}');
+	free(text);
+}
+
 /**
  * rp_report() - complain about a place in a file
  * @report: where complaints go; they are counted
@@ -145,6 +166,13 @@ void rp_report(struct rp_report *report, const struct rp_mark *mark, const char 
 	va_list args;
 	int len;
 
+	if (report->json) {
+		report->errors++;
+		va_start(args, format);
+		report_json(report->json, mark, format, args);
+		va_end(args);
+		return;
+	}
 	if (++report->errors > REPORTED_MAX) {
 		if (report->errors == REPORTED_MAX + 1)
 			fputs("rocepath: there is more; mend these first\n", report->out);

@@ -17,6 +17,8 @@
  * @len: of @text
  * @next: the file that was read before it
  */
+struct rp_json;
+
 struct rp_source {
 	char *path;
 	char *text;
@@ -32,9 +34,10 @@ struct rp_mark {
 	unsigned int width;
 };
 
-/* where complaints go, and how many there were */
+/* where complaints go, as lines or, if @json is not NULL, as objects; and how many there were */
 struct rp_report {
 	FILE *out;
+	struct rp_json *json;
 	unsigned int errors;
 };
 
