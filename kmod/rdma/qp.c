@@ -510,12 +510,12 @@ struct rp_rdma_qp *rp_rdma_qp_find(const struct rp_rdma_device *rdev, u32 qpn)
 	spin_lock_irq(&qp_lock);
 	for (i = 0; i < RP_QP_BUCKETS; i++)
 		hlist_for_each_entry(row, &qp_table[i], node)
-			if (row->rdev == rdev && row->qpn == qpn) {
-				refcount_inc(&row->refs);
+			if (row->rdev == rdev && row->qpn == qpn)
 				goto out;
-			}
 	row = NULL;
 out:
+	if (row)
+		refcount_inc(&row->refs);
 	spin_unlock_irq(&qp_lock);
 	return row;
 }
@@ -530,8 +530,8 @@ out:
  * Context: takes RCU; @fn must not sleep.
  * Return: what @fn returned last.
  */
-int rp_rdma_qp_for_each_from(int (*fn)(struct rp_rdma_qp *row, void *arg), void *arg, long *bucket,
-			     long *done)
+int rp_rdma_qp_for_each_from(int (*fn)(struct rp_rdma_qp *row, void *arg), void *arg,
+			     long *bucket, long *done)
 {
 	struct rp_rdma_qp *row;
 	int ret = 0;

@@ -10,6 +10,7 @@
 
 #define QPS 2100
 #define PATHS 8
+#define EPSILON 0.000001
 
 struct bed {
 	struct rp_plan plan;
@@ -114,12 +115,14 @@ static void weights_count(void **state)
 	for (i = 0; i < 110; i++)
 		take(b, i, 1);
 	for (i = 0; i < PATHS; i++)
-		assert_in_range(on_path(b, i, 0), weight[i] * 20 / 256 - 1, weight[i] * 20 / 256 + 1);
+		assert_in_range(on_path(b, i, 0), weight[i] * 20 / 256 - 1,
+				weight[i] * 20 / 256 + 1);
 	/* jobs of one QP each, too: it is not only the job's own that counts */
 	for (i = 110; i < 1110; i++)
 		take(b, i, 1000 + i);
 	for (i = 0; i < PATHS; i++)
-		assert_in_range(on_path(b, i, 0), weight[i] * 201 / 256 - 3, weight[i] * 201 / 256 + 3);
+		assert_in_range(on_path(b, i, 0), weight[i] * 201 / 256 - 3,
+				weight[i] * 201 / 256 + 3);
 	test_free(b);
 }
 
@@ -363,9 +366,9 @@ static void model_check(const struct model_path *m, u32 chosen)
 	for (i = 0; i < PATHS; i++) {
 		if (!m[i].good)
 			continue;
-		require(m[i].job / m[i].weight >= job - 1e-12, "the job has less on %u", i);
-		require(m[i].job / m[i].weight > job + 1e-12 ||
-			(m[i].all + 1) / m[i].weight >= all - 1e-12, "there is less on %u", i);
+		require(m[i].job / m[i].weight >= job - EPSILON, "the job has less on %u", i);
+		require(m[i].job / m[i].weight > job + EPSILON ||
+			(m[i].all + 1) / m[i].weight >= all - EPSILON, "there is less on %u", i);
 	}
 }
 

@@ -36,10 +36,10 @@ enum rocepath_rdma_cmd {
 	ROCEPATH_RDMA_CMD_POLICY_GET,
 	ROCEPATH_RDMA_CMD_POLICY_SET,	/* classes and rules as a whole; none: no policy */
 	ROCEPATH_RDMA_CMD_CLASS_GET,	/* dump */
-	ROCEPATH_RDMA_CMD_RULE_GET,	/* dump, in their order */
+	ROCEPATH_RDMA_CMD_RULE_GET,	/* dump, in their order; CAP_NET_ADMIN */
 	ROCEPATH_RDMA_CMD_PLAN_GET,	/* dump: a message for each EV; the pair narrows */
 	ROCEPATH_RDMA_CMD_PLAN_SET,	/* A_PLAN_EVS of a pair; none: back to the sequence */
-	ROCEPATH_RDMA_CMD_QP_GET,	/* dump, CAP_NET_ADMIN */
+	ROCEPATH_RDMA_CMD_QP_GET,	/* do: A_QP_DEVICE, A_QP_QPN; dump; CAP_NET_ADMIN */
 	ROCEPATH_RDMA_CMD_QP_SET,	/* A_QP_EXEMPT */
 	ROCEPATH_RDMA_CMD_PATH_GET,	/* dump: A_PATH_DEVICE narrows */
 	ROCEPATH_RDMA_CMD_PATH_SET,	/* A_PATH_STATE: taken out by an operator, and put back */
@@ -226,7 +226,7 @@ enum rocepath_rdma_a_class {
 	ROCEPATH_RDMA_A_CLASS_NAME,		/* string */
 	ROCEPATH_RDMA_A_CLASS_DSCP,		/* u8, 0 to 63 */
 	ROCEPATH_RDMA_A_CLASS_SL,		/* u8, 0 to 7: the priority in a VLAN tag */
-	ROCEPATH_RDMA_A_CLASS_TIMEOUT,		/* u8, 0 to 31: 4.096 us times 2 to the power of it */
+	ROCEPATH_RDMA_A_CLASS_TIMEOUT,		/* u8, 0 to 31: 4.096 us times 2 to that power */
 	ROCEPATH_RDMA_A_CLASS_RETRY,		/* u8, 0 to 7 */
 	ROCEPATH_RDMA_A_CLASS_ENTROPY,		/* u32, enum rocepath_rdma_entropy */
 	ROCEPATH_RDMA_A_CLASS_ON_FAILURE,	/* u32, enum rocepath_rdma_action */
@@ -315,7 +315,7 @@ enum rocepath_rdma_a_qp {
 	ROCEPATH_RDMA_A_QP_LOCAL,		/* 16 bytes */
 	ROCEPATH_RDMA_A_QP_REMOTE,		/* 16 bytes */
 	ROCEPATH_RDMA_A_QP_REMOTE_QPN,		/* u32 */
-	ROCEPATH_RDMA_A_QP_SEEN,		/* u8, 0: it connected before this module was there */
+	ROCEPATH_RDMA_A_QP_SEEN,		/* u8, 0: from before the module was there */
 	ROCEPATH_RDMA_A_QP_STEERED,		/* u8: something was set */
 	ROCEPATH_RDMA_A_QP_EXEMPT,		/* u8, 1: nothing is changed in it */
 	ROCEPATH_RDMA_A_QP_CLASS,		/* u32, number; absent: no policy */

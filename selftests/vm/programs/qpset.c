@@ -192,19 +192,20 @@ static void make(int n)
 		to_init(ones[qps].qp);
 		printf("qp %d %u\n", qps, ones[qps].qp->qp_num);
 	}
-	printf("made\n");
+	puts("made");
 }
 
 static void connect_all(char *numbers)
 {
-	char *word = strtok(numbers, " \n");
+	static const char blanks[] = { ' ', '\n', 0 };
+	char *word = strtok(numbers, blanks);
 	uint32_t remote_qpn = 0;
 	int i, k;
 
 	for (i = 0; i < qps; i++) {
 		if (word) {
 			remote_qpn = strtoul(word, NULL, 0);
-			word = strtok(NULL, " \n");
+			word = strtok(NULL, blanks);
 		}
 		for (k = 0; k < DEPTH; k++)
 			post_receive(i);
@@ -265,6 +266,12 @@ static void send_all(int n)
 		for (i = 0; i < qps; i++)
 			post_send(i);
 	printf("sent\n");
+}
+
+static void start_stream(int us)
+{
+	stream_ns = us * 1000ull;
+	puts("streams");
 }
 
 static void stream(void)
@@ -374,7 +381,7 @@ static void command(char *line)
 	else if (!strcmp(word, "send"))
 		send_all(n);
 	else if (!strcmp(word, "stream"))
-		stream_ns = n * 1000ull, printf("streams\n");
+		start_stream(n);
 	else if (!strcmp(word, "result"))
 		result();
 	else if (!strcmp(word, "time") && n > 0)
