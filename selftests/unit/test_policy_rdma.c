@@ -2,7 +2,7 @@
 /* What a policy says of QPs of RDMA devices, as the message that the module gets. */
 /* SOURCES: user/policy/model.c user/policy/read.c user/policy/schema.c user/policy/value.c */
 /* SOURCES: user/policy/source.c user/policy/check.c user/policy/print.c user/policy/compile.c */
-/* SOURCES: user/policy/rdma.c user/units.c user/words.c user/error.c */
+/* SOURCES: user/policy/rdma.c user/json.c user/units.c user/words.c user/error.c */
 /* SOURCES: user/attrs.c user/rdma_sets.c */
 /* LIBS: -lyaml -lmnl */
 #include <stdio.h>
