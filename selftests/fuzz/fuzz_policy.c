@@ -6,7 +6,7 @@
  */
 /* SOURCES: user/policy/model.c user/policy/read.c user/policy/schema.c user/policy/value.c */
 /* SOURCES: user/policy/source.c user/policy/check.c user/policy/print.c user/policy/compile.c */
-/* SOURCES: user/policy/diff.c user/units.c user/words.c user/error.c */
+/* SOURCES: user/policy/diff.c user/units.c user/words.c user/error.c user/json.c */
 /* LIBS: -lyaml */
 /* SEEDS: docs/examples */
 #include "../../user/policy/compile.h"

@@ -2,7 +2,7 @@
 /* Which netdevices a policy is about, and for what each is: each packet is looked at once. */
 /* SOURCES: user/policy/model.c user/policy/read.c user/policy/schema.c user/policy/value.c */
 /* SOURCES: user/policy/source.c user/policy/check.c user/policy/print.c user/policy/find.c */
-/* SOURCES: user/units.c user/words.c user/error.c user/rtnl.c */
+/* SOURCES: user/units.c user/words.c user/error.c user/rtnl.c user/json.c */
 /* LIBS: -lyaml -lmnl */
 #include <stdio.h>
 #include <stdlib.h>

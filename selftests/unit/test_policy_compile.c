@@ -2,7 +2,7 @@
 /* From a policy file to what the maps hold; and whose a cgroup is. */
 /* SOURCES: user/policy/model.c user/policy/read.c user/policy/schema.c user/policy/value.c */
 /* SOURCES: user/policy/source.c user/policy/check.c user/policy/print.c user/policy/compile.c */
-/* SOURCES: user/units.c user/words.c user/error.c user/owner.c */
+/* SOURCES: user/units.c user/words.c user/error.c user/owner.c user/json.c */
 /* LIBS: -lyaml */
 #include <stdio.h>
 #include <stdlib.h>
