@@ -76,7 +76,7 @@ struct {
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, RP_JOBS_MAX);
-	__uint(map_flags, BPF_F_MMAPABLE);	/* the tool takes QPs out of jobs that programs use */
+	__uint(map_flags, BPF_F_MMAPABLE);	/* the tool takes QPs out of them, too */
 	__type(key, u32);
 	__type(value, struct rp_job);
 } jobs __weak SEC(".maps");

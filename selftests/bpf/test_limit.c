@@ -54,7 +54,8 @@ static void the_least_one_holds(void **state)
 	policy.class[1].qp_rate.rate_bytes_per_s = 200 * MBYTE;
 	is(200 * MBYTE, "qp-rate", SEC);
 	/* what it shares with others is that much less */
-	pacer.sharing = pacer.were_active = 4;
+	pacer.sharing = 4;
+	pacer.were_active = 4;
 	pacer.share_ns_per_byte_q20 = (SEC << 20) / (75 * MBYTE);
 	is(75 * MBYTE, "class rate", SEC);
 	tx.class = RP_CLASSES_MAX;			/* nothing was sent yet */

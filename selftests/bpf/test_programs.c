@@ -616,7 +616,7 @@ static void departures(void **state)
 	assert_true(event_count(skel, RP_EVENT_tx_horizon) > 30);
 }
 
-/* parameters of another policy hold from the next packet on, for QPs that are slowed down already */
+/* parameters of another policy hold from the next packet on, for QPs that are slow already, too */
 static void dcqcn_while_running(void **state)
 {
 	struct rp_wire_qp key = { .address = address4(PEER), .qpn = 0x580 };
@@ -640,7 +640,8 @@ static void dcqcn_while_running(void **state)
 	now = ts.tv_sec * RP_NSEC_PER_SEC + ts.tv_nsec;
 	tx.dcqcn = (struct rp_dcqcn){
 		.why = RP_DCQCN_CUT, .rate_bytes_per_s = cut, .target_bytes_per_s = 2 * cut,
-		.alpha_at_ns = now, .time_at_ns = now, .cut_at_ns = now, .cnp_at_ns = now, .cnps = 1,
+		.alpha_at_ns = now, .time_at_ns = now, .cut_at_ns = now, .cnp_at_ns = now,
+		.cnps = 1,
 	};
 	tx.ns_per_byte_q20 = (RP_NSEC_PER_SEC << 20) / cut;
 	assert_int_equal(bpf_map_update_elem(fd, &key, &tx, 0), 0);
@@ -668,7 +669,7 @@ static void dcqcn_while_running(void **state)
 	assert_int_equal(run.skb.tstamp, 0);
 }
 
-/* rules by pattern: what a job does is seen by both programs, and makes the class of what it does next */
+/* rules by pattern: both programs see what a job does, which is the class of what it does next */
 #define WINDOW_NS 2000000ull
 #define RING_MESSAGES 300
 
@@ -861,7 +862,7 @@ static void learning(void **state)
 	generation();
 	qp.cgroup_id = 4711;
 	qp.udp_source_port = 50000;
-	/* by its source port, and where that is another one by its destination QPN, if one QP has it */
+	/* by its source port; where that is another one by its destination QPN, if one QP has it */
 	for (by_number = 0; by_number < 2; by_number++) {
 		map_put(skel->maps.qps, &id, &qp);
 		map_put(skel->maps.qp_tx, &hint, &tx);

@@ -502,7 +502,8 @@ static void set_up(void)
 	run("ip link set rp-tag up && ip link set rp-tagged up");
 	run("ip link add rp-in address 02:00:00:00:00:05 type veth peer name rp-far");
 	run("ip link set rp-far address 02:00:00:00:00:06 up && ip link set rp-in up");
-	run("ip addr add 192.0.4.1/24 dev rp-in && echo 1 >/proc/sys/net/ipv4/conf/rp-in/forwarding");
+	run("ip addr add 192.0.4.1/24 dev rp-in");
+	run("echo 1 >/proc/sys/net/ipv4/conf/rp-in/forwarding");
 	skel = programs_load(false);
 	leave = leave_bpf__open_and_load();
 	assert_non_null(leave);

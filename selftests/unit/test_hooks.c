@@ -25,6 +25,7 @@ static struct rp_link_info netdevices[] = {
 	{ .ifindex = 6, .name = "rp0", .kind = "rocepath", .ethernet = true },
 	{ .ifindex = 7, .name = "bond0", .kind = "bond", .ethernet = true },
 };
+
 static const struct rp_links links = { netdevices, ARRAY_SIZE(netdevices) };
 
 static struct rp_spec *spec;
@@ -63,7 +64,8 @@ static void plain(void **state)
 /* ports that are there, and those that are about to be; whether the device is in the file or not */
 static void ports_are_not_interfaces(void **state)
 {
-	find("version: 1\ndevices:\n  - {name: rp0, ports: [eth0, eth2]}\ninterfaces: [\"eth*\"]\n");
+	find("version: 1\ndevices:\n  - {name: rp0, ports: [eth0, eth2]}\n"
+	     "interfaces: [\"eth*\"]\n");
 	assert_int_equal(rp_hooks_roles(&hooks, 6), RP_ROLE_TRAFFIC);
 	assert_int_equal(rp_hooks_roles(&hooks, 2), PORT);
 	assert_int_equal(rp_hooks_roles(&hooks, 3), PLAIN);

@@ -962,7 +962,7 @@ static void test_refusals(void **state)
 	kernel.bad_attr = ROCEPATH_A_DEVICE_EVS;
 	gives("device set lo scheduler flow evs 3", 1, "", "rocepath: lo: evs: Because\n");
 	kernel.bad_attr = 0;
-	gives("class show dev lo", 1, "", "rocepath: Because\n");
+	gives("class show dev lo", 1, "", "rocepath: lo: Because\n");
 }
 
 static void test_interrupted(void **state)

@@ -203,7 +203,7 @@ def census(a, b):
 
 def qps_before(a, b):
     """QPs that were there before the policy are read, with their process; their traffic is classified."""
-    run = start_perf(b, a, addr=B, seconds=14, mtu=1024, check=False)
+    run = start_perf(b, a, addr=B, seconds=30, mtu=1024, check=False)
     a.poll(lambda: 'ib_write_bw' in a.run('rdma resource show qp').out, why='the QP is there')
     job = apply(a, 'classes:\n  - {name: mine}\nrules:\n  - {name: bw, match: {comm: ib_write_bw}, class: mine}\n')
     found = [row for row in rows(a, 'qp') if row['comm'] == 'ib_write_bw']

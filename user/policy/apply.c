@@ -146,7 +146,7 @@ static int open_maps(struct transaction *t)
 	int err;
 
 	if (rp_pins_are_elsewhere()) {
-		rp_complain("the policy in force is of another network namespace; mount another bpffs here, or: rocepath clean");
+		rp_complain("the policy in force is of another network namespace; mount a bpffs here, or: rocepath clean");
 		return -1;
 	}
 	err = rp_maps_open(&t->maps, &error);
@@ -394,7 +394,7 @@ static void say_missing(const struct transaction *t, const struct rp_spec *spec)
 	if (!t->hooks.count && !t->hooks.missing_count && !rp_given(spec, RP_KEY_POLICY_RDMA))
 		rp_complain("warning: the policy names no netdevice: add interfaces: [eth0]");
 	for (unsigned int i = 0; i < t->hooks.port_count; i++)
-		rp_complain("warning: %s is a port of a device, which has the policy; take it out of interfaces:",
+		rp_complain("warning: %s is a port of a device, which has the policy: no interface",
 			    t->hooks.ports[i]);
 	for (unsigned int i = 0; i < t->hooks.missing_count; i++)
 		rp_complain("warning: there is no netdevice %s; apply again when it comes (or run)",

@@ -162,7 +162,8 @@ static void put_tx(const struct reader *r, const struct rp_qp_key *key,
 		   const struct rp_wire_qp *wire)
 {
 	const struct rp_qp_tx tx = {
-		.qp = *key, .class = RP_CLASSES_MAX, .job = RP_JOBS_MAX, .job_peer = RP_JOB_PEERS_MAX,
+		.qp = *key, .class = RP_CLASSES_MAX, .job = RP_JOBS_MAX,
+		.job_peer = RP_JOB_PEERS_MAX,
 	};
 
 	bpf_map_update_elem(r->maps->fd[RP_MAP_QP_TX], wire, &tx, BPF_NOEXIST);

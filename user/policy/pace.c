@@ -158,7 +158,8 @@ void rp_unpace(struct rp_rtnl *rtnl, uint32_t ifindex, const struct rp_programs 
 		rp_qdisc_delete(rtnl, ifindex, TC_H_ROOT, NULL);
 		rp_release(held);
 	} else {
-		rp_complain("warning: %s has the qdisc %s now, which stays", state.name, root->kind);
+		rp_complain("warning: %s has the qdisc %s now, which stays", state.name,
+			    root->kind);
 	}
 	rp_qdiscs_drop(&qdiscs);
 	state.flags &= ~RP_PORT_QDISC_OURS;

@@ -147,7 +147,8 @@ static int check_bpffs(struct rp_error *error)
 		return failed(BPFFS, error);
 	if (fs.f_type == BPF_FS_MAGIC)
 		return 0;
-	rp_error_set(error, "there is no BPF file system; mount it: mount -t bpf -o mode=0700 none " BPFFS);
+	rp_error_set(error,
+		     "there is no BPF file system; mount it: mount -t bpf -o mode=0700 none " BPFFS);
 	return -ENODEV;
 }
 
