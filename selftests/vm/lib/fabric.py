@@ -59,6 +59,12 @@ CONF = {
 
 # Names and numbers.
 
+def widen(spines):
+    """A fabric with more spines than usual; to be called before one is made."""
+    for i in range(len(SPINES), spines):
+        SPINES['s%d' % i] = ROUTERS['s%d' % i] = 11 + i
+
+
 def address(host, version=4):
     """A host's address."""
     return '10.%d.0.1' % RACKS[host] if version == 4 else 'fd%02d::1' % RACKS[host]
