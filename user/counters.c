@@ -74,6 +74,28 @@ static void print_counter(struct rp_rows *rows, const struct rp_counter *counter
 	rp_row_number(rows, counter->ecn_packets, NULL);
 }
 
+static void print_if(struct rp_rows *rows, bool set, u64 value)
+{
+	if (set)
+		rp_row_number(rows, value, NULL);
+	else
+		rp_row_text(rows, NULL);
+}
+
+/* what it writes into packets */
+static void print_marks(struct rp_rows *rows, const struct rp_class *class)
+{
+	bool dscp = class->flags & RP_CLASS_DSCP;
+
+	print_if(rows, dscp, class->dscp);
+	print_if(rows, dscp, class->ack_dscp);
+	print_if(rows, dscp, class->cnp_dscp);
+	print_if(rows, dscp, class->management_dscp);
+	print_if(rows, class->flags & RP_CLASS_PCP, class->pcp);
+	print_if(rows, class->flags & RP_CLASS_PRIORITY, class->priority);
+	rp_row_text(rows, class->flags & RP_CLASS_ECN ? "on" : "off");
+}
+
 static void print_class(struct rp_rows *rows, const struct rp_maps *maps,
 			const struct rp_policy *policy, uint32_t id)
 {
@@ -88,14 +110,12 @@ static void print_class(struct rp_rows *rows, const struct rp_maps *maps,
 		 rows->table && id == policy->default_class ? "*" : "");
 	rp_row_text(rows, name);
 	rp_row_text(rows, id == policy->default_class ? "yes" : "no");
-	if (class->flags & RP_CLASS_DSCP)
-		rp_row_number(rows, class->dscp, NULL);
-	else
-		rp_row_text(rows, NULL);
-	rp_row_text(rows, class->flags & RP_CLASS_ECN ? "on" : "off");
+	print_marks(rows, class);
 	rp_row_text(rows, class->flags & RP_CLASS_DCQCN ? "on" : "off");
 	print_rate(rows, class->class_rate.rate_bytes_per_s);
+	print_if(rows, class->class_rate.rate_bytes_per_s, class->class_rate.burst_bytes);
 	print_rate(rows, class->qp_rate.rate_bytes_per_s);
+	print_if(rows, class->qp_rate.rate_bytes_per_s, class->qp_rate.burst_bytes);
 	print_counter(rows, &counter);
 	rp_row_end(rows);
 }
@@ -110,8 +130,11 @@ int rp_policy_classes(struct rp_cli *cli)
 {
 	static const struct rp_column columns[] = {
 		{ "id", "ID", true }, { "name", "CLASS", false }, { "default", NULL, false },
-		{ "dscp", "DSCP", true }, { "ecn", "ECN", false }, { "dcqcn", "DCQCN", false },
-		{ "rate_bytes_per_s", "RATE", true }, { "qp_rate_bytes_per_s", "QP-RATE", true },
+		{ "dscp", "DSCP", true }, { "ack_dscp", NULL, true }, { "cnp_dscp", NULL, true },
+		{ "management_dscp", NULL, true }, { "pcp", NULL, true }, { "priority", "PRIO", true },
+		{ "ecn", "ECN", false }, { "dcqcn", "DCQCN", false },
+		{ "rate_bytes_per_s", "RATE", true }, { "burst_bytes", NULL, true },
+		{ "qp_rate_bytes_per_s", "QP-RATE", true }, { "qp_burst_bytes", NULL, true },
 		{ "packets", "PACKETS", true }, { "bytes", "BYTES", true },
 		{ "paced_packets", "PACED", true }, { "paced_us", NULL, true },
 		{ "horizon_packets", "HORIZON", true }, { "ecn_packets", "ECT", true }, { 0 },

@@ -9,6 +9,7 @@
 #include <linux/if_link.h>
 
 #include "commands.h"
+#include "policy/apply.h"
 #include "policy/attach.h"
 #include "policy/hooks.h"
 #include "rdma.h"
@@ -140,6 +141,39 @@ static void print_netdevices(struct printer *p, struct rp_rtnl *rtnl, const stru
 	rp_qdiscs_drop(&qdiscs);
 }
 
+static bool has_fq(const struct rp_qdiscs *qdiscs, int ifindex)
+{
+	for (unsigned int i = 0; i < qdiscs->count; i++)
+		if (qdiscs->at[i].ifindex == ifindex && !strcmp(qdiscs->at[i].kind, "fq"))
+			return true;
+	return false;
+}
+
+/* what the policy names and cannot have: netdevices that are not there, ports that cannot pace */
+static void print_lacking(struct printer *p, struct rp_rtnl *rtnl)
+{
+	struct rp_qdiscs qdiscs = { 0 };
+	struct rp_links links = { 0 };
+	struct rp_hooks hooks = { 0 };
+	struct rp_spec *spec = NULL;
+
+	if (!rp_in_force_if_any(&spec) && spec && !rp_links_read(rtnl, &links, NULL) &&
+	    !rp_qdiscs_read(rtnl, &qdiscs, NULL)) {
+		rp_hooks_find(spec, &links, &hooks);
+		for (unsigned int i = 0; i < hooks.count; i++)
+			if (hooks.at[i].roles & RP_ROLE_PORT &&
+			    !has_fq(&qdiscs, hooks.at[i].ifindex))
+				print_row(&p->rows, hooks.at[i].name, "qdisc", 0,
+					  "no fq: not paced", 0, "other");
+		for (unsigned int i = 0; i < hooks.missing_count; i++)
+			print_row(&p->rows, hooks.missing[i], "-", 0, "not there", 0, "-");
+	}
+	rp_hooks_drop(&hooks);
+	rp_qdiscs_drop(&qdiscs);
+	rp_links_drop(&links);
+	rp_spec_release(spec);
+}
+
 static int print_policy(const struct nlmsghdr *nlh, void *data)
 {
 	struct printer *p = data;
@@ -195,6 +229,7 @@ int rp_status(struct rp_cli *cli, const struct rp_args *args)
 	rp_programs_open(&p.programs);
 	rp_rows_begin(&p.rows, &cli->format, columns);
 	print_netdevices(&p, rtnl, &maps);
+	print_lacking(&p, rtnl);
 	print_row(&p.rows, "-", "census", 0, rp_census_names[rp_census_now()], 0, "rocepath");
 	print_rdma(&p);
 	rp_rows_end(&p.rows, "nothing is attached");

@@ -18,9 +18,14 @@
  */
 #include "failure.h"
 
+#include <linux/completion.h>
 #include <linux/delay.h>
+#include <linux/if_ether.h>
 #include <linux/ktime.h>
 #include <linux/workqueue.h>
+#include <net/net_namespace.h>
+#include <rdma/ib_addr.h>
+#include <rdma/ib_cache.h>
 #include <rdma/ib_verbs.h>
 
 #include "device.h"
@@ -31,6 +36,8 @@
 /* how often the driver is asked whether a QP has drained, and how long it may take */
 #define RP_DRAIN_POLL_MS 2
 #define RP_DRAIN_MS 60000
+/* for a neighbour that the kernel knows: QPs send to it */
+#define RP_RESOLVE_MS 1000
 
 static struct workqueue_struct *failure_wq;
 
@@ -66,20 +73,59 @@ static int qp_drain(const struct rp_rdma_qp *row, struct ib_qp *qp)
 	}
 }
 
+struct resolving {
+	struct completion done;
+	int err;
+};
+
+static void resolved(int err, struct sockaddr *from, struct rdma_dev_addr *addr, void *arg)
+{
+	struct resolving *r = arg;
+
+	r->err = err;
+	complete(&r->done);
+}
+
+/*
+ * The MAC address that the QP's packets go to. ib_core looks it up for users; kernel
+ * callers bring it, and drivers take what looks like a user's call for one of a process.
+ */
+static int qp_resolve_mac(const struct rp_rdma_qp *row, u8 *mac)
+{
+	const struct ib_gid_attr *gid = rdma_get_gid_attr(row->rdev->ib, row->rdev->port,
+							  row->sgid_index);
+	struct rdma_dev_addr addr = { .net = &init_net };
+	struct sockaddr_in6 from, to;	/* large enough for IPv4, too */
+	struct resolving r;
+
+	if (IS_ERR(gid))
+		return PTR_ERR(gid);
+	rdma_gid2ip((struct sockaddr *)&from, &gid->gid);
+	rdma_gid2ip((struct sockaddr *)&to, (const union ib_gid *)&row->remote);
+	addr.sgid_attr = gid;
+	init_completion(&r.done);
+	r.err = rdma_resolve_ip((struct sockaddr *)&from, (struct sockaddr *)&to, &addr,
+				RP_RESOLVE_MS, resolved, true, &r);
+	if (!r.err)
+		wait_for_completion(&r.done);
+	rdma_put_gid_attr(gid);
+	memcpy(mac, addr.dst_dev_addr, ETH_ALEN);
+	return r.err;
+}
+
 /* the address that it has, with another flow label */
-static int qp_readdress(const struct rp_rdma_qp *row, struct ib_qp *qp, u16 ev)
+static int qp_readdress(const struct rp_rdma_qp *row, struct ib_qp *qp, const u8 *mac, u16 ev)
 {
 	struct ib_qp_attr attr = { .ah_attr.type = RDMA_AH_ATTR_TYPE_ROCE };
-	/* makes ib_core look up the MAC, as it does for users */
-	struct ib_udata udata = {};
 
+	memcpy(attr.ah_attr.roce.dmac, mac, ETH_ALEN);
 	rdma_ah_set_port_num(&attr.ah_attr, row->rdev->port);
 	rdma_ah_set_sl(&attr.ah_attr, row->set.sl);
 	rdma_ah_set_static_rate(&attr.ah_attr, row->static_rate);
 	rdma_ah_set_grh(&attr.ah_attr, NULL, rp_plan_label(ev), row->sgid_index, row->hop_limit,
 			row->set.traffic_class);
 	rdma_ah_set_dgid_raw(&attr.ah_attr, (void *)&row->remote);
-	return ib_modify_qp_with_udata(qp, &attr, IB_QP_AV, &udata);
+	return ib_modify_qp(qp, &attr, IB_QP_AV);
 }
 
 static void moves_learn(struct rp_rdma_device *rdev, int err)
@@ -95,8 +141,13 @@ static void moves_learn(struct rp_rdma_device *rdev, int err)
 /* Return: 0 if it has another EV now; it is in RTS again, whatever happened, if it can be */
 static int qp_change_ev(struct rp_rdma_qp *row, struct ib_qp *qp, u16 ev)
 {
+	u8 mac[ETH_ALEN];
 	int err, back;
 
+	/* before it stands still */
+	err = qp_resolve_mac(row, mac);
+	if (err)
+		return err;
 	err = qp_to(qp, IB_QPS_SQD);
 	if (err) {
 		moves_learn(row->rdev, err);
@@ -104,7 +155,7 @@ static int qp_change_ev(struct rp_rdma_qp *row, struct ib_qp *qp, u16 ev)
 	}
 	err = qp_drain(row, qp);
 	if (!err) {
-		err = qp_readdress(row, qp, ev);
+		err = qp_readdress(row, qp, mac, ev);
 		moves_learn(row->rdev, err);
 	}
 	/* its own retries have ended it, or it is being destroyed */

@@ -256,9 +256,18 @@ def test_shows():
         equal(json.loads(tool('-j', *words.split())[0]), [], words)
     rows = json.loads(tool('-j', 'status')[0])
     equal({row['netdevice'] for row in rows}, {'v0', 'v1', '-'})
-    equal({row['by'] for row in rows}, {'rocepath'})
+    # where the kernel has no fq, that is said
+    equal({row['by'] for row in rows if row['name'] != 'no fq: not paced'}, {'rocepath'})
+    paced = {row['netdevice']: row['name'].startswith('fq') for row in rows if row['hook'] == 'qdisc'}
+    equal(paced, {name: 'qdisc fq' in sh('tc qdisc show dev ' + name) for name in ('v0', 'v1')})
     for words in ('class show', 'rule show', 'drop show', 'drop show all', 'status'):
         true(tool(*words.split())[0].count('\n') > 1, words)
+    tool('apply', '-', stdin=policy(1).replace('["v*"]', '["v*", gone0]'))
+    equal([row['name'] for row in json.loads(tool('-j', 'status')[0]) if row['netdevice'] == 'gone0'], ['not there'])
+    tool('apply', '-', stdin=policy(1).replace('dscp: 26', 'dscp: 26, ack-dscp: 30, pcp: 3'))
+    row = json.loads(tool('-j', 'class', 'show')[0])[0]
+    equal([row[key] for key in ('dscp', 'ack_dscp', 'cnp_dscp', 'management_dscp', 'pcp', 'priority')],
+          [26, 30, 48, 26, 3, None])
     tool('clean')
 
 
