@@ -143,6 +143,7 @@ static __always_inline void census_enter_wire(const struct rp_qp_key *key, struc
 
 	tx.qp = *key;
 	tx.class = RP_CLASSES_MAX;
+	tx.class_told = RP_CLASSES_MAX;
 	tx.job = qp->job;
 	tx.job_peer = qp->job_peer;
 	rx.qp = *key;

@@ -402,14 +402,14 @@ static __always_inline void egress_count(void *map, u32 index, u32 bytes, u64 wa
 }
 
 /* For people: what the census says of the QP. */
-__noinline int egress_classified(struct rp_qp_tx *tx, u32 index)
+__noinline int egress_tell_class(struct rp_qp_tx *tx, u32 index)
 {
 	struct rp_qp_key key;
 	struct rp_qp *qp;
 
 	if (!tx)
 		return 0;
-	tx->class = index;
+	tx->class_told = index;
 	key = tx->qp;
 	qp = bpf_map_lookup_elem(&qps, &key);
 	if (qp)
@@ -453,8 +453,10 @@ static __always_inline int egress_roce(struct __sk_buff *skb, const struct rp_pa
 				.window_ns = policy->pattern_window_ns,
 			};
 
-			if (unlikely(tx->class != index))
-				egress_classified(tx, index);
+			if (unlikely(tx->class_told != index &&
+				     (tx->class == index || tx->class_told == RP_CLASSES_MAX)))
+				egress_tell_class(tx, index);
+			tx->class = index;
 			rp_job_packet(&tx->message_bytes, &tx->message_began_ns, &message,
 				      p->opcode, payload);
 		}

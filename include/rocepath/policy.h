@@ -552,6 +552,7 @@ struct rp_turn {
  *	half of what two CPUs write: resolve again
  * @qp: in qps
  * @class: of its last packet with data, RP_CLASSES_MAX: none yet
+ * @class_told: as qps has it; a packet between others of another class does not change that
  * @job: as in struct rp_qp
  * @job_peer: the same
  * @busy: the rate machine is being moved
@@ -572,9 +573,11 @@ struct rp_qp_tx {
 	u64 rules_check;
 	struct rp_qp_key qp;
 	u32 class;
+	u32 class_told;
 	u32 job;
 	u32 job_peer;
 	u32 busy;
+	u32 pad;
 	u64 socket_cookie;
 	u64 next_ns;
 	struct rp_turn class_turn;

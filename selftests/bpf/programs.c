@@ -172,7 +172,8 @@ void qp_connect(struct rocepath_bpf *skel, u32 qpn, struct rp_address peer, u32 
 {
 	struct rp_qp_key key = { .device_index = 1, .qpn = qpn };
 	struct rp_wire_qp wire = { .address = peer, .qpn = remote_qpn };
-	struct rp_qp_tx tx = { .qp = key, .job = facts->job, .job_peer = facts->job_peer };
+	struct rp_qp_tx tx = { .qp = key, .class_told = RP_CLASSES_MAX, .job = facts->job,
+			       .job_peer = facts->job_peer };
 	struct rp_qp_rx rx = { .qp = key, .remote_qpn = remote_qpn, .job = facts->job,
 			       .job_peer = facts->job_peer };
 	struct rp_qp qp = *facts;

@@ -539,9 +539,10 @@ static void class_of_a_qp(void **state)
 	generation();
 	qp.class = RP_CLASSES_MAX;
 	qp_connect(skel, id.qpn, address4(PEER), 0x480, &qp);
-	for (i = 0; i < 4; i++) {
-		static const u8 opcodes[] = { 0x11, 0x0a, 0x11, 0x04 };
-		static const u32 classes[] = { RP_CLASSES_MAX, 1, 1, 0 };
+	for (i = 0; i < 7; i++) {
+		static const u8 opcodes[] = { 0x11, 0x0a, 0x11, 0x04, 0x0a, 0x04, 0x04 };
+		/* one packet between others is no change */
+		static const u32 classes[] = { RP_CLASSES_MAX, 1, 1, 1, 1, 1, 0 };
 
 		make(opcodes[i], 0x480, opcodes[i] == 0x11 ? 4 : 64, 0, false);
 		out();

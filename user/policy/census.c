@@ -162,7 +162,7 @@ static void put_tx(const struct reader *r, const struct rp_qp_key *key,
 		   const struct rp_wire_qp *wire)
 {
 	const struct rp_qp_tx tx = {
-		.qp = *key, .class = RP_CLASSES_MAX, .job = RP_JOBS_MAX,
+		.qp = *key, .class = RP_CLASSES_MAX, .class_told = RP_CLASSES_MAX, .job = RP_JOBS_MAX,
 		.job_peer = RP_JOB_PEERS_MAX,
 	};
 
