@@ -155,7 +155,8 @@ def module_before_ib_core(a, b, _lab):
             reorders(m, True)
             build(m)
         know_each_other(a, b)
-        traffic(b, a, (a,), addr=V4['b'])
+        # all ports at once while modules load: a machine may stand still for longer than a gap is waited for
+        traffic(b, a, (a,), addr=V4['b'], errors=True)
         for m in (a, b):
             conserved(m)
             unbuild(m)
