@@ -122,6 +122,9 @@ static struct rp_rdma_qp *qp_unlink(const struct ib_qp *qp)
 	struct rp_rdma_qp *row;
 	unsigned long flags;
 
+	/* calls about one QP follow each other, so a row of it would be seen */
+	if (hlist_empty(qp_bucket(qp)))
+		return NULL;
 	spin_lock_irqsave(&qp_lock, flags);
 	row = qp_find(qp);
 	if (row) {

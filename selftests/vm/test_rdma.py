@@ -339,16 +339,19 @@ def cost(m, rdma):
     """The time that a QP needs to connect, with and without, in turns."""
     clean(m, rdma)
     times = {False: [], True: []}
-    with Qps(m) as q:
+    with Qps(m) as q, Qps(m) as others:
         for turn in range(24):
             on = bool(turn % 2)
             m.run('modprobe rocepath_rdma' if on else 'rmmod rocepath_rdma')
             if on:
                 rdma.do('policy-set', **COSTLY)
                 rdma.do('device-set', steering=1)
+                # it is not the first one to that peer
+                others.make(1).connect()
             # what loading and unloading leave to be done later, and translated anew by QEMU
             q.ask('time 200')
             times[on].append([int(word) for word in q.ask('time 200')])
+            others.ask('destroy', 'destroyed')
     for i, what in enumerate(('RTR and RTS', 'all of it')):
         plain, ours = (statistics.median(row[i] for row in times[on]) for on in (False, True))
         ksft.say('%s: %.1f us without, %.1f us with: %.3f' % (what, plain / 1e3, ours / 1e3, ours / plain))
