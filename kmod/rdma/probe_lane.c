@@ -6,7 +6,7 @@
  * The source port of a UD message comes from the label of its address handle in
  * mlx5 (mlx5_ah_get_udp_sport(), where the label is not 0) and hns
  * (get_ah_udp_sport()). In rdma_rxe it does not: UD's is a hash of the QPN, and only
- * where a connected QP gets its address vector (rxe_modify_qp(), 6.12) the label
+ * where a connected QP gets its address vector (rxe_modify_qp(), seen in 6.1 and 6.12) the label
  * decides. So where UD is not known to follow, a lane is a UC QP, one for each EV, that
  * sends to a QP that the peer made for us: its sink. All lanes send to the
  * same sink, each with PSNs of its own; for UC a message of one packet begins

@@ -348,7 +348,7 @@ TESTS = [finds, on_the_wire, dead_spine, one_way, dead_peer, slow_spine, replaye
 
 
 def main():
-    """On 6.12: in 6.1 the source port of rdma_rxe does not follow the flow label."""
+    """All tests, in one lab."""
     r = rdma_racks(programs=['rcqp'])
     with r.lab:
         r.lab.start()
