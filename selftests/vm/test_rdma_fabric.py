@@ -21,7 +21,7 @@ from rdma_lab import INTERVAL_MS, counters, homes, join, load, paths, rdma_racks
 from test_rdma import IN_JOB, Qps, figure, rows
 
 SPINES = 8
-EVS = 48            # looked at, to find two for each spine
+EVS = 160           # looked at, at most, to find two for each spine
 EACH = 2
 SENDS = 10
 SQD = 4
