@@ -14,7 +14,7 @@
  *   do it; that shows in the first step, and is said once for each device.
  *
  * Both run in a workqueue, with a reference to the QP of the kind that RDMA netlink
- * takes. A QP that goes away in between is no error.
+ * takes, and the QP's end waits for them. A QP that goes away in between is no error.
  */
 #include "failure.h"
 
@@ -158,11 +158,12 @@ static int qp_change_ev(struct rp_rdma_qp *row, struct ib_qp *qp, u16 ev)
 		err = qp_readdress(row, qp, mac, ev);
 		moves_learn(row->rdev, err);
 	}
-	/* its own retries have ended it, or it is being destroyed */
-	if (err == -ECONNRESET || err == -ENOENT)
+	/* its own retries have ended it */
+	if (err == -ECONNRESET)
 		return err;
+	/* also when we have to give up because the module goes; one that is destroyed needs no more */
 	back = qp_to(qp, IB_QPS_RTS);
-	if (back)
+	if (back && err != -ENOENT)
 		pr_warn_ratelimited("rocepath_rdma: QP %u of %s did not come back from SQD (error %d)\n",
 				    row->qpn, row->rdev->name, back);
 	return err;
@@ -204,7 +205,7 @@ void rp_rdma_failure_act(struct work_struct *work)
 
 	if (qp) {
 		err = move ? qp_move(row, qp) : qp_to(qp, IB_QPS_ERR);
-		rp_rdma_qp_release(qp);
+		rp_rdma_qp_release(row, qp);
 		if (err)
 			rp_rdma_count(stats, move ? RP_RDMA_MOVE_FAILED : RP_RDMA_ERROR_FAILED);
 		else

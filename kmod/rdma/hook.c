@@ -3,10 +3,19 @@
  * Probes on ib_core's entry points, where user and kernel QPs of every driver
  * pass. A handler may change the attributes in place: they are ib_core's own copy, or
  * a kernel caller's, and the driver has not read them yet.
+ *
+ * A handler cannot sleep. Where the end of a QP has to wait for somebody who acts on it, which is
+ * rare, the handler has the caller go on in hook_destroy_later() instead, as the caller's own
+ * call (Documentation/trace/kprobes.rst, "Changing Execution Path"), which waits, and then calls
+ * again. Who is in there when the module goes is waited for, and so is the last of its
+ * instructions, by a grace period of RCU tasks.
  */
 #include "hook.h"
 
 #include <linux/kprobes.h>
+#include <linux/ptrace.h>
+#include <linux/rcupdate.h>
+#include <linux/wait.h>
 #include <rdma/ib_verbs.h>
 
 #include "qp.h"
@@ -24,15 +33,32 @@ static int hook_modify(struct kprobe *probe, struct pt_regs *regs)
 	return 0;
 }
 
+static atomic_t hook_later;		/* callers in hook_destroy_later() */
+static DECLARE_WAIT_QUEUE_HEAD(hook_left);
+
+/* in the place of ib_destroy_qp_user(), by its caller */
+static int hook_destroy_later(struct ib_qp *qp, struct ib_udata *udata)
+{
+	int err;
+
+	rp_rdma_qp_wait(qp);
+	err = ib_destroy_qp_user(qp, udata);
+	if (atomic_dec_and_test(&hook_later))
+		wake_up_all(&hook_left);
+	return err;
+}
+
 /* ib_destroy_qp_user(qp, udata) */
 static int hook_destroy(struct kprobe *probe, struct pt_regs *regs)
 {
 	struct ib_qp *qp = (struct ib_qp *)regs_get_kernel_argument(regs, 0);
 
 	/* an XRC target that was opened a second time: the QP itself stays */
-	if (qp->real_qp == qp)
-		rp_rdma_qp_destroy(qp);
-	return 0;
+	if (qp->real_qp != qp || !rp_rdma_qp_destroy(qp))
+		return 0;
+	atomic_inc(&hook_later);
+	instruction_pointer_set(regs, (unsigned long)hook_destroy_later);
+	return 1;
 }
 
 static struct kprobe hooks[] = {
@@ -88,4 +114,6 @@ void rp_rdma_hook_init(void)
 void rp_rdma_hook_exit(void)
 {
 	hooks_remove();
+	wait_event(hook_left, !atomic_read(&hook_later));
+	synchronize_rcu_tasks();
 }

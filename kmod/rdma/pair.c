@@ -20,14 +20,14 @@
 #define RP_PAIR_BUCKETS 256
 
 /**
- * struct rp_rdma_pair - two addresses
+ * struct rp_rdma_pair_plan - two addresses
  * @node: in the table
  * @local: IPv4 mapped
  * @remote: IPv4 mapped
  * @plan: its EVs
  * @told: an operator has said something: it stays without QPs
  */
-struct rp_rdma_pair {
+struct rp_rdma_pair_plan {
 	struct hlist_node node;
 	struct in6_addr local;
 	struct in6_addr remote;
@@ -78,10 +78,10 @@ static struct hlist_head *pair_bucket(struct rp_rdma_pairs *pairs, const struct 
 	return &pairs->bucket[pair_hash(pairs, local, remote) % RP_PAIR_BUCKETS];
 }
 
-static struct rp_rdma_pair *pair_find(struct rp_rdma_pairs *pairs, const struct in6_addr *local,
+static struct rp_rdma_pair_plan *pair_find(struct rp_rdma_pairs *pairs, const struct in6_addr *local,
 				      const struct in6_addr *remote)
 {
-	struct rp_rdma_pair *pair;
+	struct rp_rdma_pair_plan *pair;
 
 	lockdep_assert_held(&pairs->lock);
 	hlist_for_each_entry(pair, pair_bucket(pairs, local, remote), node)
@@ -176,7 +176,7 @@ int rp_rdma_plan_room_all(struct rp_plan *plan, gfp_t gfp)
 	return 0;
 }
 
-static void pair_free(struct rp_rdma_pairs *pairs, struct rp_rdma_pair *pair)
+static void pair_free(struct rp_rdma_pairs *pairs, struct rp_rdma_pair_plan *pair)
 {
 	lockdep_assert_held(&pairs->lock);
 	hlist_del(&pair->node);
@@ -186,16 +186,16 @@ static void pair_free(struct rp_rdma_pairs *pairs, struct rp_rdma_pair *pair)
 }
 
 /* a pair that nobody uses any more, and nobody has said anything about, goes */
-static void pair_tidy(struct rp_rdma_pairs *pairs, struct rp_rdma_pair *pair)
+static void pair_tidy(struct rp_rdma_pairs *pairs, struct rp_rdma_pair_plan *pair)
 {
 	if (!pair->plan->places && !pair->told)
 		pair_free(pairs, pair);
 }
 
-static struct rp_rdma_pair *pair_new(struct rp_rdma_pairs *pairs, const struct in6_addr *local,
+static struct rp_rdma_pair_plan *pair_new(struct rp_rdma_pairs *pairs, const struct in6_addr *local,
 				     const struct in6_addr *remote)
 {
-	struct rp_rdma_pair *pair;
+	struct rp_rdma_pair_plan *pair;
 
 	lockdep_assert_held(&pairs->lock);
 	if (pairs->count >= RP_PAIRS_MAX)
@@ -216,7 +216,7 @@ static struct rp_rdma_pair *pair_new(struct rp_rdma_pairs *pairs, const struct i
 	return pair;
 }
 
-static struct rp_rdma_pair *pair_get(struct rp_rdma_pairs *pairs, const struct in6_addr *local,
+static struct rp_rdma_pair_plan *pair_get(struct rp_rdma_pairs *pairs, const struct in6_addr *local,
 				     const struct in6_addr *remote)
 {
 	return pair_find(pairs, local, remote) ?: pair_new(pairs, local, remote);
@@ -230,7 +230,7 @@ static struct rp_rdma_pair *pair_get(struct rp_rdma_pairs *pairs, const struct i
  */
 void rp_rdma_pairs_release(struct rp_rdma_pairs *pairs)
 {
-	struct rp_rdma_pair *pair;
+	struct rp_rdma_pair_plan *pair;
 	struct hlist_node *next;
 	int i;
 
@@ -268,7 +268,7 @@ u32 rp_rdma_pairs_count(const struct rp_rdma_device *rdev)
 bool rp_rdma_pair_take(struct rp_rdma_qp *row, u64 job)
 {
 	struct rp_rdma_pairs *pairs = row->rdev->pairs;
-	struct rp_rdma_pair *pair;
+	struct rp_rdma_pair_plan *pair;
 	unsigned long flags;
 	bool taken = false;
 
@@ -301,7 +301,7 @@ bool rp_rdma_pair_take(struct rp_rdma_qp *row, u64 job)
 bool rp_rdma_pair_take_at(struct rp_rdma_qp *row, u64 job, u16 ev)
 {
 	struct rp_rdma_pairs *pairs = row->rdev->pairs;
-	struct rp_rdma_pair *pair;
+	struct rp_rdma_pair_plan *pair;
 	unsigned long flags;
 
 	spin_lock_irqsave(&pairs->lock, flags);
@@ -324,7 +324,7 @@ bool rp_rdma_pair_take_at(struct rp_rdma_qp *row, u64 job, u16 ev)
 void rp_rdma_pair_give_back(struct rp_rdma_qp *row)
 {
 	struct rp_rdma_pairs *pairs = row->rdev->pairs;
-	struct rp_rdma_pair *pair;
+	struct rp_rdma_pair_plan *pair;
 	unsigned long flags;
 
 	spin_lock_irqsave(&pairs->lock, flags);
@@ -371,7 +371,7 @@ bool rp_rdma_pair_move_begin(struct rp_rdma_qp *row, struct rp_plan_place *to)
 void rp_rdma_pair_move_end(struct rp_rdma_qp *row, struct rp_plan_place *to, bool moved)
 {
 	struct rp_rdma_pairs *pairs = row->rdev->pairs;
-	struct rp_rdma_pair *pair;
+	struct rp_rdma_pair_plan *pair;
 	u16 ev = to->ev;
 
 	spin_lock_irq(&pairs->lock);
@@ -402,7 +402,7 @@ void rp_rdma_pair_weigh(struct rp_rdma_device *rdev, const struct in6_addr *loca
 			const struct in6_addr *remote, u16 ev, u16 health)
 {
 	struct rp_rdma_pairs *pairs = rdev->pairs;
-	struct rp_rdma_pair *pair;
+	struct rp_rdma_pair_plan *pair;
 	unsigned long flags;
 
 	spin_lock_irqsave(&pairs->lock, flags);
@@ -427,7 +427,7 @@ int rp_rdma_pair_tell(struct rp_rdma_device *rdev, const struct in6_addr *local,
 		      const struct in6_addr *remote, u16 ev, bool down)
 {
 	struct rp_rdma_pairs *pairs = rdev->pairs;
-	struct rp_rdma_pair *pair;
+	struct rp_rdma_pair_plan *pair;
 	int err = -ENOENT;
 
 	spin_lock_irq(&pairs->lock);
@@ -441,7 +441,7 @@ int rp_rdma_pair_tell(struct rp_rdma_device *rdev, const struct in6_addr *local,
 	return err;
 }
 
-static void pair_info(const struct rp_rdma_pair *pair, u32 index, struct rp_rdma_ev_info *info)
+static void pair_info(const struct rp_rdma_pair_plan *pair, u32 index, struct rp_rdma_ev_info *info)
 {
 	const struct rp_plan_ev *e = rp_plan_at(pair->plan, index);
 	bool has_path = e->path != RP_PLAN_NONE;
@@ -474,7 +474,7 @@ bool rp_rdma_pair_ev(struct rp_rdma_device *rdev, const struct in6_addr *local,
 		     const struct in6_addr *remote, u16 ev, struct rp_rdma_ev_info *info)
 {
 	struct rp_rdma_pairs *pairs = rdev->pairs;
-	struct rp_rdma_pair *pair;
+	struct rp_rdma_pair_plan *pair;
 	u32 index = RP_PLAN_NONE;
 	unsigned long flags;
 
@@ -504,7 +504,7 @@ bool rp_rdma_pair_at(struct rp_rdma_device *rdev, unsigned long *bucket, unsigne
 		     struct rp_rdma_ev_info *info)
 {
 	struct rp_rdma_pairs *pairs = rdev->pairs;
-	struct rp_rdma_pair *pair;
+	struct rp_rdma_pair_plan *pair;
 	bool found = false;
 
 	spin_lock_irq(&pairs->lock);
@@ -526,7 +526,7 @@ bool rp_rdma_pair_at(struct rp_rdma_device *rdev, unsigned long *bucket, unsigne
 	return found;
 }
 
-static u32 pair_count_rows(const struct rp_rdma_pair *pair, u16 ev)
+static u32 pair_count_rows(const struct rp_rdma_pair_plan *pair, u16 ev)
 {
 	const struct rp_plan_place *place;
 	u32 n = 0;
@@ -536,7 +536,7 @@ static u32 pair_count_rows(const struct rp_rdma_pair *pair, u16 ev)
 	return n;
 }
 
-static void pair_fill_rows(const struct rp_rdma_pair *pair, u16 ev, struct rp_rdma_rows *rows,
+static void pair_fill_rows(const struct rp_rdma_pair_plan *pair, u16 ev, struct rp_rdma_rows *rows,
 			   u32 room)
 {
 	struct rp_plan_place *place;
@@ -566,7 +566,7 @@ int rp_rdma_pair_rows(struct rp_rdma_device *rdev, const struct in6_addr *local,
 		      const struct in6_addr *remote, u16 ev, struct rp_rdma_rows *rows)
 {
 	struct rp_rdma_pairs *pairs = rdev->pairs;
-	struct rp_rdma_pair *pair;
+	struct rp_rdma_pair_plan *pair;
 	u32 want = 0, room = 0;
 
 	*rows = (struct rp_rdma_rows){};
@@ -605,7 +605,7 @@ int rp_rdma_pair_set(struct rp_rdma_device *rdev, const struct in6_addr *local,
 {
 	struct rp_rdma_pairs *pairs = rdev->pairs;
 	struct rp_plan *old = NULL;
-	struct rp_rdma_pair *pair;
+	struct rp_rdma_pair_plan *pair;
 	int err = 0;
 
 	spin_lock_irq(&pairs->lock);

@@ -54,6 +54,15 @@ static int path_put_info(struct sk_buff *skb, const struct rp_rdma_device *rdev,
 	return 0;
 }
 
+static bool path_wanted(const struct rp_rdma_path_info *info, struct nlattr **attrs)
+{
+	struct nlattr *local = attrs ? attrs[ROCEPATH_RDMA_A_PATH_LOCAL] : NULL;
+	struct nlattr *remote = attrs ? attrs[ROCEPATH_RDMA_A_PATH_REMOTE] : NULL;
+
+	return (!local || !memcmp(nla_data(local), &info->local, sizeof(info->local))) &&
+	       (!remote || !memcmp(nla_data(remote), &info->remote, sizeof(info->remote)));
+}
+
 /* Return: false: there are no more; *@err: the message is full */
 static bool path_dump_next(struct sk_buff *skb, struct netlink_callback *cb,
 			   struct rp_rdma_device *rdev, unsigned long *cursor, int *err)
@@ -61,8 +70,10 @@ static bool path_dump_next(struct sk_buff *skb, struct netlink_callback *cb,
 	struct rp_rdma_path_info info;
 	void *hdr;
 
-	if (!rp_rdma_probe_path_at(rdev, cursor, &info))
-		return false;
+	do {
+		if (!rp_rdma_probe_path_at(rdev, cursor, &info))
+			return false;
+	} while (!path_wanted(&info, rp_genl_dump_attrs(cb)));
 	hdr = rp_rdma_nl_dump_put(skb, cb, ROCEPATH_RDMA_CMD_PATH_GET);
 	*err = hdr ? path_put_info(skb, rdev, &info) : -EMSGSIZE;
 	if (*err && hdr)

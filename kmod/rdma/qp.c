@@ -20,8 +20,11 @@
  *
  * A row is known by the address of its ib_qp, which is not looked into but while ib_core
  * is in a call about it. Who acts on a QP later asks ib_core for it by number, and
- * for a reference, as RDMA netlink does (restrack). A QP from before this module
- * has no row, and is left alone.
+ * for a reference, as RDMA netlink does (restrack). That keeps the memory, but ib_core has the
+ * driver destroy its part of a QP before it waits for references. So who acts is on a list, and
+ * a QP that is on it is not destroyed before it has left; see hook.c for how that waits.
+ *
+ * A QP from before this module has no row, and is left alone.
  */
 #include "qp.h"
 
@@ -30,6 +33,7 @@
 #include <linux/hash.h>
 #include <linux/sched.h>
 #include <linux/slab.h>
+#include <linux/wait.h>
 #include <rdma/ib_cache.h>
 #include <rdma/ib_verbs.h>
 #include <rdma/restrack.h>
@@ -45,6 +49,8 @@
 static struct hlist_head qp_table[RP_QP_BUCKETS];
 static DEFINE_SPINLOCK(qp_lock);	/* writers of the table, and what is written in rows */
 static u32 qp_count;
+static LIST_HEAD(qp_acting);		/* those that somebody acts on */
+static DECLARE_WAIT_QUEUE_HEAD(qp_acted);
 
 static struct hlist_head *qp_bucket(const struct ib_qp *qp)
 {
@@ -122,6 +128,9 @@ static struct rp_rdma_qp *qp_unlink(const struct ib_qp *qp)
 	struct rp_rdma_qp *row;
 	unsigned long flags;
 
+	/* calls about one QP follow each other, so a row of it would be seen */
+	if (hlist_empty(qp_bucket(qp)))
+		return NULL;
 	spin_lock_irqsave(&qp_lock, flags);
 	row = qp_find(qp);
 	if (row) {
@@ -209,6 +218,7 @@ static struct rp_rdma_qp *qp_new(struct rp_rdma_device *rdev, const struct ib_qp
 		return NULL;
 	}
 	refcount_set(&row->refs, 1);
+	INIT_LIST_HEAD(&row->acting);
 	INIT_WORK(&row->act, rp_rdma_failure_act);
 	row->ib_qp = qp;
 	row->rdev = rdev;
@@ -452,46 +462,100 @@ void rp_rdma_qp_modify(struct ib_qp *qp, struct ib_qp_attr *attr, int mask)
  * @qp: the QP itself
  *
  * Context: any.
+ * Return: true: somebody acts on it: it must not be destroyed before rp_rdma_qp_wait().
  */
-void rp_rdma_qp_destroy(const struct ib_qp *qp)
+bool rp_rdma_qp_destroy(const struct ib_qp *qp)
 {
-	qp_forget(qp_unlink(qp));
+	struct rp_rdma_qp *row = qp_unlink(qp);
+	/* now that it is gone nobody begins to; who has ended since need not be waited for */
+	bool acting = row && !list_empty_careful(&row->acting);
+
+	if (acting)
+		rp_rdma_count(&row->rdev->stats, RP_RDMA_WAITED);
+	qp_forget(row);
+	return acting;
+}
+
+static bool qp_acts(const struct ib_qp *qp)
+{
+	struct rp_rdma_qp *row;
+	bool found = false;
+
+	spin_lock_irq(&qp_lock);
+	list_for_each_entry(row, &qp_acting, acting)
+		found = found || row->ib_qp == qp;
+	spin_unlock_irq(&qp_lock);
+	return found;
+}
+
+/**
+ * rp_rdma_qp_wait() - wait until nobody acts on a QP
+ * @qp: the QP itself, which is being destroyed: whoever acts on it stops when he sees that
+ *
+ * Context: process.
+ */
+void rp_rdma_qp_wait(const struct ib_qp *qp)
+{
+	wait_event(qp_acted, !qp_acts(qp));
+}
+
+/* Return: false: it is going, or gone */
+static bool qp_act_begin(struct rp_rdma_qp *row)
+{
+	bool there;
+
+	spin_lock_irq(&qp_lock);
+	there = !row->gone;
+	if (there)
+		list_add(&row->acting, &qp_acting);
+	spin_unlock_irq(&qp_lock);
+	return there;
+}
+
+static void qp_act_end(struct rp_rdma_qp *row)
+{
+	spin_lock_irq(&qp_lock);
+	list_del_init(&row->acting);
+	spin_unlock_irq(&qp_lock);
+	wake_up_all(&qp_acted);
 }
 
 /**
  * rp_rdma_qp_hold() - the QP of a row, to act on
  * @row: the row
  *
- * Context: process.
+ * Context: process; one at a time for each row.
  * Return: the QP, for rp_rdma_qp_release(); NULL: it is going, or gone.
  */
-struct ib_qp *rp_rdma_qp_hold(const struct rp_rdma_qp *row)
+struct ib_qp *rp_rdma_qp_hold(struct rp_rdma_qp *row)
 {
 	struct rdma_restrack_entry *res;
 	struct ib_qp *qp;
 
-	if (READ_ONCE(row->gone))
+	if (!qp_act_begin(row))
 		return NULL;
 	res = rdma_restrack_get_byid(row->rdev->ib, RDMA_RESTRACK_QP, row->qpn);
-	if (IS_ERR(res))
-		return NULL;
-	qp = container_of(res, struct ib_qp, res);
-	/* the number may be another QP's by now; and ours may have begun to go */
-	if (qp == row->ib_qp && !READ_ONCE(row->gone))
-		return qp;
-	rdma_restrack_put(res);
+	if (!IS_ERR(res)) {
+		qp = container_of(res, struct ib_qp, res);
+		if (qp == row->ib_qp)
+			return qp;
+		rdma_restrack_put(res);
+	}
+	qp_act_end(row);
 	return NULL;
 }
 
 /**
  * rp_rdma_qp_release() - done with it
+ * @row: the row
  * @qp: of rp_rdma_qp_hold()
  *
  * Context: process.
  */
-void rp_rdma_qp_release(struct ib_qp *qp)
+void rp_rdma_qp_release(struct rp_rdma_qp *row, struct ib_qp *qp)
 {
 	rdma_restrack_put(&qp->res);
+	qp_act_end(row);
 }
 
 /**

@@ -13,7 +13,7 @@
 struct ib_qp;
 struct ib_qp_attr;
 struct rp_rdma_device;
-struct rp_rdma_pair;
+struct rp_rdma_pair_plan;
 
 /* a field of the address or of the timers */
 struct rp_rdma_asked {
@@ -55,6 +55,7 @@ struct rp_rdma_asked {
  * @moves: times it was moved
  * @action: what is to be done with it, enum rocepath_rdma_action
  * @failed_ns: when what it sits on was found to have failed
+ * @acting: in the list of those that somebody acts on
  * @act: does it
  */
 struct rp_rdma_qp {
@@ -64,7 +65,7 @@ struct rp_rdma_qp {
 	const struct ib_qp *ib_qp;
 	u32 qpn;
 	struct rp_rdma_device *rdev;
-	struct rp_rdma_pair *pair;
+	struct rp_rdma_pair_plan *pair;
 	struct rp_plan_place place;
 	struct in6_addr local;
 	struct in6_addr remote;
@@ -87,15 +88,17 @@ struct rp_rdma_qp {
 	u32 moves;
 	u32 action;
 	u64 failed_ns;
+	struct list_head acting;
 	struct work_struct act;
 };
 
 void rp_rdma_qp_modify(struct ib_qp *qp, struct ib_qp_attr *attr, int mask);
-void rp_rdma_qp_destroy(const struct ib_qp *qp);
+bool rp_rdma_qp_destroy(const struct ib_qp *qp);
+void rp_rdma_qp_wait(const struct ib_qp *qp);
 
 void rp_rdma_qp_put(struct rp_rdma_qp *row);
-struct ib_qp *rp_rdma_qp_hold(const struct rp_rdma_qp *row);
-void rp_rdma_qp_release(struct ib_qp *qp);
+struct ib_qp *rp_rdma_qp_hold(struct rp_rdma_qp *row);
+void rp_rdma_qp_release(struct rp_rdma_qp *row, struct ib_qp *qp);
 struct rp_rdma_qp *rp_rdma_qp_find(const struct rp_rdma_device *rdev, u32 qpn);
 int rp_rdma_qp_for_each_from(int (*fn)(struct rp_rdma_qp *row, void *arg), void *arg,
 			     long *bucket, long *done);

@@ -32,6 +32,7 @@
 	C(ERRORED, errored)			/* put into the error state */		\
 	C(ERROR_FAILED, error_failed)							\
 	C(GONE, gone)				/* QPs that went away before it was done */\
+	C(WAITED, waited)			/* QPs whose end waited for who acted on them */\
 	C(EVENTS_LOST, events_lost)		/* no memory to tell */			\
 	C(TX_HELLO, tx_hello)								\
 	C(TX_PROBES, tx_probes)								\

@@ -1,11 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0
-"""Holds the YAML specification of the netlink family against all that must agree with it.
+"""Holds the YAML specifications of the netlink families against all that must agree with them.
 
     rocepath.yaml <-> rocepath.h            enums, names, order, types as the comments say
                   <-> kmod/netlink*.c       policies: types, ranges, what may be asked; privileges
                   <-> user/sets.c           what the tool reads
                   <-> user/commands.c       what the tool writes, and its bounds
+
+    rocepath_rdma.yaml <-> rocepath_rdma.h
+                       <-> kmod/rdma/*netlink*.c
 """
 
 import os
@@ -15,8 +18,7 @@ import sys
 import yaml
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-UAPI = 'include/uapi/linux/rocepath.h'
-SPEC = 'include/uapi/linux/rocepath.yaml'
+UAPI = 'include/uapi/linux/'
 SIZES = {'sizeof(__be32)': '4', 'sizeof(struct in6_addr)': '16'}
 LIMITS = {'u8': 0xff, 'u32': 0xffffffff, 'u64': 0xffffffffffffffff}
 
@@ -40,12 +42,12 @@ def plain(text):
 class Header:
     """Constants and enums of the uapi header."""
 
-    def __init__(self, text):
+    def __init__(self, text, word):
         self.defines = {n: v.strip('"') for n, v in
                         re.findall(r'#define (ROCEPATH_\w+)\s+("\w+"|\d+)', text)}
         self.enums = {}
         self.comments = {}
-        for name, body in re.findall(r'enum rocepath_(\w+) \{(.*?)\n\};', text, re.S):
+        for name, body in re.findall(r'enum %s_(\w+) \{(.*?)\n\};' % word, text, re.S):
             self.enums[name] = self._members(body)
             self.comments[name] = dict(re.findall(r'(\w+)(?: = [^,]*)?,\s*/\* (.*?)\s\*/', body,
                                                   re.S))
@@ -89,14 +91,24 @@ class Spec:
                      for s in self.yaml['attribute-sets']}
         self.ops = self.yaml['operations']['list']
 
+    def _asked(self):
+        """(set, attribute) of all requests, but for what is in nests."""
+        for op in self.ops:
+            for kind in ('do', 'dump'):
+                for attr in op.get(kind, {}).get('request', {}).get('attributes', []):
+                    yield op['attribute-set'], attr
+
+    def nested(self):
+        """Sets that a request may hold a nest of."""
+        attrs = [self.sets[name][attr] for name, attr in self._asked()]
+        return {attr['nested-attributes'] for attr in attrs if attr['type'] == 'nest'}
+
     def requested(self, name):
         """Attributes of a set that some request may hold."""
-        found = set()
-        for op in self.ops:
-            if op['attribute-set'] != name:
-                continue
-            for kind in ('do', 'dump'):
-                found.update(op.get(kind, {}).get('request', {}).get('attributes', []))
+        found = {attr for which, attr in self._asked() if which == name}
+        if name in self.nested():
+            found.update(a['name'] for a in self.sets[name].values()
+                         if a['type'] != 'pad' and 'read only' not in a.get('doc', ''))
         return found
 
     def bounds(self, attr):
@@ -119,8 +131,22 @@ class Spec:
         return self.definitions[name]['value'] - int(minus or 0)
 
 
-HEADER = Header(read(UAPI))
-SPECIFIED = Spec(read(SPEC), HEADER)
+class Family:
+    """A family: its name, header and specification, and where the kernel's side of it is."""
+
+    def __init__(self, word, directory, files):
+        self.word, self.directory, self.files = word, directory, files
+        self.header = Header(read(UAPI + word + '.h'), word)
+        self.spec = Spec(read(UAPI + word + '.yaml'), self.header)
+
+    def attribute(self, name):
+        """What C names of attributes of a set begin with."""
+        return upper(self.word, 'a', name)
+
+
+ROCEPATH = Family('rocepath', 'kmod', r'netlink\w*\.c')
+RDMA = Family('rocepath_rdma', 'kmod/rdma', r'\w*netlink\w*\.c')
+HEADER, SPECIFIED = ROCEPATH.header, ROCEPATH.spec
 
 
 def equal(a, b, what):
@@ -129,146 +155,150 @@ def equal(a, b, what):
         raise AssertionError('%s: %r, but %r' % (what, a, b))
 
 
-def test_names():
+def test_names(family):
     """The family, its version, its group and its constants are the header's."""
-    spec = SPECIFIED.yaml
-    expected = {'ROCEPATH_FAMILY_NAME': spec['name'], 'ROCEPATH_FAMILY_VERSION': '1'}
+    spec = family.spec.yaml
+    expected = {upper(family.word, 'family-name'): spec['name'],
+                upper(family.word, 'family-version'): '1'}
     for group in spec['mcast-groups']['list']:
-        expected[upper('rocepath-mcgrp', group['name'])] = group['name']
+        expected[upper(family.word, 'mcgrp', group['name'])] = group['name']
     for definition in spec['definitions']:
         if definition['type'] == 'const':
-            expected[upper('rocepath', definition['name'])] = str(definition['value'])
-    equal(HEADER.defines, expected, 'constants')
+            expected[upper(family.word, definition['name'])] = str(definition['value'])
+    equal(family.header.defines, expected, 'constants')
 
 
-def test_enums():
+def test_enums(family):
     """Each enum has the same entries, in the same order."""
     seen = set()
-    for definition in SPECIFIED.yaml['definitions']:
+    for definition in family.spec.yaml['definitions']:
         if definition['type'] != 'enum':
             continue
-        name = upper(definition['enum-name']).lower().removeprefix('rocepath_')
-        prefix = definition.get('name-prefix', 'rocepath-%s-' % definition['name'])
+        name = upper(definition['enum-name']).lower().removeprefix(family.word + '_')
+        prefix = definition.get('name-prefix', '%s-%s-' % (family.word, definition['name']))
         entries = {upper(prefix.rstrip('-'), e['name']): i
                    for i, e in enumerate(definition['entries'])}
-        equal(HEADER.enums[name], entries, 'enum ' + name)
+        equal(family.header.enums[name], entries, 'enum ' + name)
         seen.add(name)
-    others = {n for n in HEADER.enums if n != 'cmd' and not n.startswith('a_')}
+    others = {n for n in family.header.enums if n != 'cmd' and not n.startswith('a_')}
     equal(others, seen, 'enums')
 
 
-def test_commands():
+def test_commands(family):
     """Each command has its number."""
-    members = {'ROCEPATH_CMD_UNSPEC': 0}
-    for i, op in enumerate(SPECIFIED.ops, 1):
-        members[upper('rocepath-cmd', op['name'])] = i
-    last = len(SPECIFIED.ops)
-    members.update({'__ROCEPATH_CMD_MAX': last + 1, 'ROCEPATH_CMD_MAX': last})
-    equal(HEADER.enums['cmd'], members, 'commands')
+    prefix = upper(family.word, 'cmd')
+    members = {prefix + '_UNSPEC': 0}
+    for i, op in enumerate(family.spec.ops, 1):
+        members[upper(prefix, op['name'])] = i
+    last = len(family.spec.ops)
+    members.update({'__%s_MAX' % prefix: last + 1, prefix + '_MAX': last})
+    equal(family.header.enums['cmd'], members, 'commands')
 
 
-def test_attribute_numbers():
+def test_attribute_numbers(family):
     """Each attribute has its number."""
-    for name, attrs in SPECIFIED.sets.items():
-        prefix = upper('rocepath-a', name)
+    for name, attrs in family.spec.sets.items():
+        prefix = family.attribute(name)
         members = {prefix + '_UNSPEC': 0}
         members.update({upper(prefix, a): i for i, a in enumerate(attrs, 1)})
         members.update({'__%s_MAX' % prefix: len(attrs) + 1, prefix + '_MAX': len(attrs)})
-        equal(HEADER.enums['a_' + name], members, 'attributes of ' + name)
-    equal({n for n in HEADER.enums if n.startswith('a_')},
-          {'a_' + n for n in SPECIFIED.sets}, 'attribute sets')
+        equal(family.header.enums[upper('a', name).lower()], members, 'attributes of ' + name)
+    equal({n for n in family.header.enums if n.startswith('a_')},
+          {upper('a', n).lower() for n in family.spec.sets}, 'attribute sets')
 
 
-def comment_of(attr):
+def comment_of(family, attr):
     """What the header's comment must begin with."""
     if attr['type'] == 'nest':
-        return 'nest of a_' + attr['nested-attributes']
+        return 'nest of ' + upper('a', attr['nested-attributes']).lower()
     if 'exact-len' in attr.get('checks', {}):
-        return '%d bytes' % SPECIFIED.length(attr)
+        return '%d bytes' % family.spec.length(attr)
     return attr['type']
 
 
-def test_attribute_types():
+def test_attribute_types(family):
     """Types and enums are those that the header's comments name."""
-    for name, attrs in SPECIFIED.sets.items():
-        comments = HEADER.comments['a_' + name]
+    for name, attrs in family.spec.sets.items():
+        comments = family.header.comments[upper('a', name).lower()]
         for attr in attrs.values():
             if attr['type'] == 'pad':
                 continue
-            what = upper('rocepath-a', name, attr['name'])
+            what = upper(family.attribute(name), attr['name'])
             comment = comments[what]
-            equal(re.match(r'nest of \w+|\d+ bytes|\w+', comment)[0], comment_of(attr), what)
-            enum = re.search(r'enum rocepath_(\w+)', comment)
+            equal(re.match(r'nest of \w+|\d+ bytes|\w+', comment)[0], comment_of(family, attr), what)
+            enum = re.search(r'(?<!bit )enum %s_(\w+)' % family.word, comment)
             equal(enum and enum[1].replace('_', '-'), attr.get('enum'), what)
 
 
-def kernel_text():
+def kernel_text(family):
     """All of the kernel's netlink code, without comments."""
-    directory = os.path.join(ROOT, 'kmod')
-    files = sorted(f for f in os.listdir(directory) if re.fullmatch(r'netlink\w*\.c', f))
+    directory = os.path.join(ROOT, family.directory)
+    files = sorted(f for f in os.listdir(directory) if re.fullmatch(family.files, f))
     if not files:
-        raise AssertionError('no netlink code in kmod/')
-    return plain(''.join(read('kmod/' + f) for f in files))
+        raise AssertionError('no netlink code in ' + family.directory)
+    return plain(''.join(read(os.path.join(family.directory, f)) for f in files))
 
 
-def policy_of(entry, ranges):
+def policy_of(family, entry, ranges):
     """(type, least, most, length) of one policy entry; None where it does not say."""
     macro = re.match(r'NLA_POLICY_(MIN|MAX|FULL_RANGE|EXACT_LEN)\((.*)\)$', entry)
     if not macro:
         kind = re.search(r'\.type = NLA_(\w+)', entry)[1].lower()
         length = re.search(r'\.len = ([^},]+)', entry)
-        length = length and HEADER.number(length[1].strip())
-        return {'nul_string': 'string'}.get(kind, kind), 0, LIMITS.get(kind), length
+        length = length and family.header.number(length[1].strip())
+        return {'nul_string': 'string', 'nested': 'nest'}.get(kind, kind), 0, LIMITS.get(kind), length
     if macro[1] == 'EXACT_LEN':
-        return 'binary', None, None, HEADER.number(macro[2])
+        return 'binary', None, None, family.header.number(macro[2])
     kind, bound = (part.strip() for part in macro[2].split(','))
     kind = kind.removeprefix('NLA_').lower()
     if macro[1] == 'FULL_RANGE':
         return (kind,) + ranges[bound.lstrip('&')] + (None,)
-    bound = HEADER.number(bound)
+    bound = family.header.number(bound)
     return (kind, bound, LIMITS[kind], None) if macro[1] == 'MIN' else (kind, 0, bound, None)
 
 
-def kernel_ranges(text):
+def kernel_ranges(family, text):
     """Named ranges of numbers."""
     ranges = {}
     for name, body in re.findall(r'struct netlink_range_validation (\w+) = \{(.*?)\};', text):
         ends = dict(re.findall(r'\.(min|max) = ([^,}]+)', body))
-        ranges[name] = (HEADER.number(ends.get('min', '0').strip()),
-                        HEADER.number(ends['max'].strip()))
+        ranges[name] = (family.header.number(ends.get('min', '0').strip()),
+                        family.header.number(ends['max'].strip()))
     return ranges
 
 
-def test_kernel_policies():
+def test_kernel_policies(family):
     """The kernel takes what may be requested, of the type and in the range specified."""
-    text = kernel_text()
-    ranges = kernel_ranges(text)
+    text = kernel_text(family)
+    ranges = kernel_ranges(family, text)
     policies = re.findall(r'nla_policy rp_nl_(\w+)_policy\[\w+ \+ 1\] = \{(.*?),? \};', text)
-    asked = {op['attribute-set'] for op in SPECIFIED.ops if 'event' not in op}
+    asked = {op['attribute-set'] for op in family.spec.ops if 'event' not in op}
+    asked = {upper(name).lower() for name in asked | family.spec.nested()}
     equal({name for name, _ in policies}, asked, 'policies')
     for name, body in policies:
-        entries = dict(re.findall(r'\[ROCEPATH_A_(\w+)\] = (.*?)(?:, (?=\[)|$)', body))
-        wanted = {upper(name, a) for a in SPECIFIED.requested(name)}
+        name = name.replace('_', '-')
+        entries = dict(re.findall(r'\[%s_(\w+)\] = (.*?)(?:, (?=\[)|$)' % upper(family.word, 'a'), body))
+        wanted = {upper(name, a) for a in family.spec.requested(name)}
         equal(set(entries), wanted, 'what the kernel takes of ' + name)
         for c_name, entry in entries.items():
-            attr = next(a for a in SPECIFIED.sets[name].values() if upper(name, a['name']) == c_name)
-            kind, least, most, length = policy_of(entry, ranges)
+            attr = next(a for a in family.spec.sets[name].values() if upper(name, a['name']) == c_name)
+            kind, least, most, length = policy_of(family, entry, ranges)
             equal(kind, attr['type'], 'type of ' + c_name)
-            equal(length, SPECIFIED.length(attr), 'length of ' + c_name)
+            equal(length, family.spec.length(attr), 'length of ' + c_name)
             if kind in LIMITS:
-                equal((least, most), SPECIFIED.bounds(attr), 'range of ' + c_name)
+                equal((least, most), family.spec.bounds(attr), 'range of ' + c_name)
 
 
-def test_kernel_operations():
+def test_kernel_operations(family):
     """The kernel has each operation, as do, as dump, and with the privilege specified."""
     found = {}
     for kind, name, attrs, do, dump in re.findall(
-            r'RP_OP_(GET|ADMIN)\((\w+), (\w+), (\w+), (\w+)\)', kernel_text()):
+            r'RP_OP_(GET|ADMIN)\((\w+), (\w+), (\w+), (\w+)\)', kernel_text(family)):
         if name.isupper():
             found[name] = (kind == 'ADMIN', attrs, do != 'NULL', dump != 'NULL')
     wanted = {upper(op['name']): ('admin-perm' in op.get('flags', []), op['attribute-set'],
                                   'do' in op, 'dump' in op)
-              for op in SPECIFIED.ops if 'event' not in op}
+              for op in family.spec.ops if 'event' not in op}
     equal(found, wanted, 'operations')
 
 
@@ -342,24 +372,26 @@ def test_tool_writes():
                 raise AssertionError('no keyword sets ' + upper(name, attr))
 
 
-TESTS = [test_names, test_enums, test_commands, test_attribute_numbers, test_attribute_types,
-         test_kernel_policies, test_kernel_operations, test_tool_reads, test_tool_names,
-         test_tool_writes]
+OF_FAMILIES = [test_names, test_enums, test_commands, test_attribute_numbers, test_attribute_types,
+               test_kernel_policies, test_kernel_operations]
+TESTS = [(test, (family,)) for family in (ROCEPATH, RDMA) for test in OF_FAMILIES] + \
+        [(test, ()) for test in (test_tool_reads, test_tool_names, test_tool_writes)]
 
 
 def main():
     """Run all; KTAP to stdout."""
     failed = 0
     print('KTAP version 1\n1..%d' % len(TESTS))
-    for number, test in enumerate(TESTS, 1):
+    for number, (test, args) in enumerate(TESTS, 1):
+        name = ' '.join([test.__name__, *(family.word for family in args)])
         try:
-            test()
+            test(*args)
         except (AssertionError, LookupError, TypeError, ValueError) as error:
             failed += 1
             print('# %s: %s' % (type(error).__name__, error))
-            print('not ok %d %s' % (number, test.__name__))
+            print('not ok %d %s' % (number, name))
         else:
-            print('ok %d %s' % (number, test.__name__))
+            print('ok %d %s' % (number, name))
     return 1 if failed else 0
 
 

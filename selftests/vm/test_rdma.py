@@ -23,7 +23,7 @@ from lib.initrd import TREE
 
 HERE, PEER = '10.0.0.1', '10.0.0.2'
 SPORT = 0xc000      # of EV 0
-RTS, ERR = 3, 6     # as QPs say it themselves
+RTS, SQD, ERR = 3, 4, 6     # as QPs say it themselves
 IN_JOB = b'#!/bin/bash\nj=/tmp/cg/slurm/$1; shift; mkdir -p $j; echo $$ >$j/cgroup.procs\nexec "$@"\n'
 
 
@@ -327,6 +327,34 @@ def removal(m, rdma):
         ksft.eq([row['steered'] for row in rows(rdma).values()], [1], 'settings are for those to come, too')
 
 
+def failing(m, rdma):
+    """EVs that an operator takes out: error ends their QPs; move waits until they drain, and their end does not hang."""
+    clean(m, rdma)
+    rdma.do('device-set', steering=1, on_failure='error')
+    # nobody acknowledges, and without a timeout they wait for ever
+    with Qps(m, '-o 0') as q:
+        q.make(4).connect()
+        q.ask('send 2', 'sent')
+        evs = [rows(rdma)[qpn]['ev'] for qpn in q.numbers]
+        with rdma.events('events') as events:
+            rdma.do('path-set', device='rxe0', local=HERE, remote=PEER, ev=evs[1], state='down')
+            m.poll(lambda: [row for _, row in events.rows if row['type'] == 'errored'], 10, 'it has ended')
+            down = [row for _, row in events.rows if row['type'] == 'path-down'][0]
+        ksft.eq(([qp['qpn'] for qp in down['qp']], down['reason']), ([q.numbers[1]], 'told'))
+        ksft.eq([row[0] for row in q.show()], [RTS, ERR, RTS, RTS])
+        m.poll(lambda: [line for line in q.job.lines() if line.startswith('error 1 ')], 10, 'it knows')
+        rdma.do('qp-set', device='rxe0', qpn=q.numbers[2], exempt=1)
+        rdma.do('path-set', device='rxe0', local=HERE, remote=PEER, ev=evs[2], state='down')
+        rdma.do('device-set', on_failure='move')
+        rdma.do('path-set', device='rxe0', local=HERE, remote=PEER, ev=evs[3], state='down')
+        m.poll(lambda: q.show()[3][0] == SQD or counters(rdma)['move_failed'], 10, 'it is told to move')
+        ksft.eq([row[0] for row in q.show()[:3]], [RTS, ERR, RTS], 'one is exempt')
+        q.ask('destroy', 'destroyed')
+    m.poll(lambda: not rows(rdma), 10, 'they are gone')
+    ksft.say('%s: moves: %s, waited: %d' % (m.run('uname -r').out.strip(), rdma.do('device-get', name='rxe0')['moves'],
+                                           counters(rdma)['waited']))
+
+
 # the last of ten rules matches, and everything is set
 COSTLY = {
     'class': [{'number': 1, 'name': 'all', 'dscp': 26, 'sl': 3, 'timeout': 20, 'retry': 6, 'entropy': 'plan'}],
@@ -339,16 +367,19 @@ def cost(m, rdma):
     """The time that a QP needs to connect, with and without, in turns."""
     clean(m, rdma)
     times = {False: [], True: []}
-    with Qps(m) as q:
+    with Qps(m) as q, Qps(m) as others:
         for turn in range(24):
             on = bool(turn % 2)
             m.run('modprobe rocepath_rdma' if on else 'rmmod rocepath_rdma')
             if on:
                 rdma.do('policy-set', **COSTLY)
                 rdma.do('device-set', steering=1)
+                # it is not the first one to that peer
+                others.make(1).connect()
             # what loading and unloading leave to be done later, and translated anew by QEMU
             q.ask('time 200')
             times[on].append([int(word) for word in q.ask('time 200')])
+            others.ask('destroy', 'destroyed')
     for i, what in enumerate(('RTR and RTS', 'all of it')):
         plain, ours = (statistics.median(row[i] for row in times[on]) for on in (False, True))
         ksft.say('%s: %.1f us without, %.1f us with: %.3f' % (what, plain / 1e3, ours / 1e3, ours / plain))
@@ -358,16 +389,19 @@ def cost(m, rdma):
 
 KERNELS = os.environ.get('ROCEPATH_KERNEL', '6.12 6.1').split()
 COST = [cost]
-TESTS = [off_until_set, spread, classes, exempt, types, refused, before_and_after, thousand, removal]
+TESTS = [off_until_set, spread, classes, exempt, types, refused, before_and_after, thousand, failing, removal]
 
 
 def run(kernel, tests, words, smp=2):
     """Some tests in a machine of a kernel. Returns whether one failed."""
     files = {'/bin/' + name: program(name) for name in ('genl', 'qpset', 'qploop')}
     with Lab(kernel, files=files) as lab:
-        lab.modules.append(module(lab.kernel, 'rocepath_rdma'))
+        lab.modules += [module(lab.kernel, 'rocepath_rdma'), module(lab.kernel)]
         m = lab.machine('a', nics=0, smp=smp)
         lab.start()
+        if tests is not COST:
+            # which has probes at the same places
+            m.run('modprobe rocepath')
         m.put(IN_JOB, '/tmp/in_job', 0o755)
         m.run('mkdir -p /tmp/cg && mount -t cgroup2 none /tmp/cg; mkdir -p /tmp/cg/slurm; modprobe rocepath_rdma;'
               'ip link add port0 type dummy; ip link add port1 type dummy')

@@ -17,13 +17,14 @@ import time
 from lab import ksft
 from lib import fabric
 from racks import V4
-from rdma_lab import INTERVAL_MS, homes, join, load, paths, rdma_racks
+from rdma_lab import INTERVAL_MS, counters, homes, join, load, paths, rdma_racks
 from test_rdma import IN_JOB, Qps, figure, rows
 
 SPINES = 8
-EVS = 48            # looked at, to find two for each spine
+EVS = 160           # looked at, at most, to find two for each spine
 EACH = 2
 SENDS = 10
+SQD = 4
 MBIT = 2            # of a link, where that matters: more than the QPs of a path need, and less than four times that
 
 
@@ -274,7 +275,59 @@ def port(s):
         s.r.a.poll(lambda: of_type(events, 'port-up'), 30, 'it is back')
 
 
-TESTS = [sixty_four, told, slow, error, default, port]
+def stuck(s):
+    """QPs that cannot drain are destroyed while they are being moved; their end waits, and not for long."""
+    s.begin('move')
+    before = counters(s.a)
+    for i in range(3):
+        # the other ends are not there, and without a timeout they wait for ever
+        with s.qps('-o 0') as q:
+            q.make(8).connect()
+            q.ask('send 2', 'sent')
+            with s.a.events('events') as events:
+                for ev in {row['ev'] for row in rows(s.a).values()}:
+                    s.a.do('path-set', device='rxe0', local=V4['a'], remote=V4['b'], ev=ev, state='down')
+                s.r.a.poll(lambda: {row[0] for row in q.show()[:7]} == {SQD}, 20, 'they drain')
+                began = time.monotonic()
+                q.ask('destroy', 'destroyed')
+                took = time.monotonic() - began
+                s.r.a.poll(lambda: len(of_type(events, 'moved')) >= 7, 20, 'who moves them has given up')
+            ksft.le(took, 5)
+        s.r.a.poll(lambda: not rows(s.a), 20, 'they are gone')
+        for ev in s.evs:
+            s.a.do('path-set', device='rxe0', local=V4['a'], remote=V4['b'], ev=ev, state='up')
+    after = counters(s.a)
+    ksft.say('%d waited' % (after['waited'] - before['waited']))
+    ksft.ge(after['waited'] - before['waited'], 3)
+    # as a process that is killed, and while the module goes
+    with s.qps('-o 0') as q:
+        q.make(8).connect()
+        q.ask('send 2', 'sent')
+        for ev in {row['ev'] for row in rows(s.a).values()}:
+            s.a.do('path-set', device='rxe0', local=V4['a'], remote=V4['b'], ev=ev, state='down')
+        s.r.a.poll(lambda: {row[0] for row in q.show()[:7]} == {SQD}, 20, 'they drain')
+        q.job.kill(9)
+        q.job.wait(20, check=False)
+    s.r.a.poll(lambda: not rows(s.a), 20, 'they are gone')
+    for ev in s.evs:
+        s.a.do('path-set', device='rxe0', local=V4['a'], remote=V4['b'], ev=ev, state='up')
+
+
+def goes(s):
+    """The module goes while it moves QPs, and ends those of a dead port: nothing hangs, the QPs stay."""
+    s.begin('move')
+    with s.qps('-o 0') as q:
+        q.make(8).connect()
+        q.ask('send 2', 'sent')
+        for ev in {row['ev'] for row in rows(s.a).values()}:
+            s.a.do('path-set', device='rxe0', local=V4['a'], remote=V4['b'], ev=ev, state='down')
+        s.r.a.poll(lambda: {row[0] for row in q.show()[:7]} == {SQD}, 20, 'they drain')
+        s.r.a.run('rmmod rocepath_rdma')
+        ksft.eq(len(q.show()), 8)
+    s.a = load(s.r.a)
+
+
+TESTS = [sixty_four, told, stuck, slow, error, default, port, goes]
 
 
 def main():
