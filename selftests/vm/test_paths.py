@@ -639,7 +639,7 @@ def forged(r):
     record('forged_moved', moved, '0')
     ksft.eq(moved, 0, 'state moved: %s %s' % (before, after))
     # The rest was lost on its way to a machine that could not keep up.
-    ksft.ge(sum(refused.values()), 0.5 * sent, 'counted')
+    ksft.ge(sum(refused.values()), (0.5 if FULL else 0.3) * sent, 'counted')
 
 
 def from_the_wire(r, frames, count):
