@@ -92,7 +92,7 @@ static void moves_learn(struct rp_rdma_device *rdev, int err)
 			rdev->name, err);
 }
 
-/* Return: 0 if it has another EV now; it is in RTS again, whatever happened, if it can be */
+/* Return: 0 if it has another EV now. Whatever happened, it is in RTS again, if it can be */
 static int qp_change_ev(struct rp_rdma_qp *row, struct ib_qp *qp, u16 ev)
 {
 	int err, back;

@@ -10,7 +10,7 @@
 
 #define QPS 2100
 #define PATHS 8
-#define EPSILON 0.000001
+#define EPSILON (1.0 / (1ull << 40))
 
 struct bed {
 	struct rp_plan plan;
