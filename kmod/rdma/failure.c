@@ -110,7 +110,7 @@ static int qp_change_ev(struct rp_rdma_qp *row, struct ib_qp *qp, u16 ev)
 	/* its own retries have ended it */
 	if (err == -ECONNRESET)
 		return err;
-	/* also when we have to give up because the module goes; one that is destroyed needs no more */
+	/* also when the module goes; one that is being destroyed needs it no more */
 	back = qp_to(qp, IB_QPS_RTS);
 	if (back && err != -ENOENT)
 		pr_warn_ratelimited("rocepath_rdma: QP %u of %s did not come back from SQD (error %d)\n",
