@@ -164,7 +164,7 @@ static void print_lacking(struct printer *p, struct rp_rtnl *rtnl)
 			if (hooks.at[i].roles & RP_ROLE_PORT &&
 			    !has_fq(&qdiscs, hooks.at[i].ifindex))
 				print_row(&p->rows, hooks.at[i].name, "qdisc", 0,
-					  "no fq: not paced", 0, "other");
+					  "no fq: not paced", 0, "-");
 		for (unsigned int i = 0; i < hooks.missing_count; i++)
 			print_row(&p->rows, hooks.missing[i], "-", 0, "not there", 0, "-");
 	}

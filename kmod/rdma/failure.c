@@ -138,7 +138,7 @@ static void moves_learn(struct rp_rdma_device *rdev, int err)
 			rdev->name, err);
 }
 
-/* Return: 0 if it has another EV now; it is in RTS again, whatever happened, if it can be */
+/* Return: 0 if it has another EV now. Whatever happened, it is in RTS again, if it can be */
 static int qp_change_ev(struct rp_rdma_qp *row, struct ib_qp *qp, u16 ev)
 {
 	u8 mac[ETH_ALEN];
@@ -161,7 +161,7 @@ static int qp_change_ev(struct rp_rdma_qp *row, struct ib_qp *qp, u16 ev)
 	/* its own retries have ended it */
 	if (err == -ECONNRESET)
 		return err;
-	/* also when we have to give up because the module goes; one that is destroyed needs no more */
+	/* also when the module goes; one that is being destroyed needs it no more */
 	back = qp_to(qp, IB_QPS_RTS);
 	if (back && err != -ENOENT)
 		pr_warn_ratelimited("rocepath_rdma: QP %u of %s did not come back from SQD (error %d)\n",

@@ -99,8 +99,9 @@ void rp_rdma_hook_init(void)
 	for (; hooks_placed < ARRAY_SIZE(hooks); hooks_placed++) {
 		err = register_kprobe(&hooks[hooks_placed]);
 		if (err) {
-			hook_reason = err == -ENOENT ? "ib_core has changed: a function is missing" :
-						       "the kernel does not allow kprobes";
+			hook_reason = err == -ENOENT ?
+				"ib_core has changed: a function is missing" :
+				"the kernel does not allow kprobes";
 			pr_warn("rocepath_rdma: cannot probe %s (error %d): QPs are not seen, and nothing is steered\n",
 				hooks[hooks_placed].symbol_name, err);
 			hooks_remove();

@@ -116,7 +116,8 @@ int rp_rdma_nl_put_stats(struct sk_buff *skb, int attr, const struct rp_rdma_dev
 		return -EMSGSIZE;
 	for (i = 0; i < RP_RDMA_COUNTS; i++) {
 		stat = nla_nest_start(skb, ROCEPATH_RDMA_A_STATS_STAT);
-		if (!stat || nla_put_string(skb, ROCEPATH_RDMA_A_STAT_NAME, rp_rdma_count_name[i]) ||
+		if (!stat ||
+		    nla_put_string(skb, ROCEPATH_RDMA_A_STAT_NAME, rp_rdma_count_name[i]) ||
 		    nla_put_u64_64bit(skb, ROCEPATH_RDMA_A_STAT_VALUE,
 				      atomic64_read(&rdev->stats.value[i]),
 				      ROCEPATH_RDMA_A_STAT_UNSPEC)) {

@@ -156,7 +156,7 @@ int rp_rdma_nl_qp_dump(struct sk_buff *skb, struct netlink_callback *cb)
 	};
 
 	/* args[0]: bucket, args[1]: rows of it that are done */
-	rp_rdma_qp_for_each_from(qp_dump_one, &d, &cb->args[0], &cb->args[1]);
+	rp_rdma_qp_walk(&cb->args[0], &cb->args[1], qp_dump_one, &d);
 	return skb->len;
 }
 

@@ -78,8 +78,9 @@ static struct hlist_head *pair_bucket(struct rp_rdma_pairs *pairs, const struct 
 	return &pairs->bucket[pair_hash(pairs, local, remote) % RP_PAIR_BUCKETS];
 }
 
-static struct rp_rdma_pair_plan *pair_find(struct rp_rdma_pairs *pairs, const struct in6_addr *local,
-				      const struct in6_addr *remote)
+static struct rp_rdma_pair_plan *pair_find(struct rp_rdma_pairs *pairs,
+					   const struct in6_addr *local,
+					   const struct in6_addr *remote)
 {
 	struct rp_rdma_pair_plan *pair;
 
@@ -192,8 +193,9 @@ static void pair_tidy(struct rp_rdma_pairs *pairs, struct rp_rdma_pair_plan *pai
 		pair_free(pairs, pair);
 }
 
-static struct rp_rdma_pair_plan *pair_new(struct rp_rdma_pairs *pairs, const struct in6_addr *local,
-				     const struct in6_addr *remote)
+static struct rp_rdma_pair_plan *pair_new(struct rp_rdma_pairs *pairs,
+					  const struct in6_addr *local,
+					  const struct in6_addr *remote)
 {
 	struct rp_rdma_pair_plan *pair;
 
@@ -216,8 +218,9 @@ static struct rp_rdma_pair_plan *pair_new(struct rp_rdma_pairs *pairs, const str
 	return pair;
 }
 
-static struct rp_rdma_pair_plan *pair_get(struct rp_rdma_pairs *pairs, const struct in6_addr *local,
-				     const struct in6_addr *remote)
+static struct rp_rdma_pair_plan *pair_get(struct rp_rdma_pairs *pairs,
+					  const struct in6_addr *local,
+					  const struct in6_addr *remote)
 {
 	return pair_find(pairs, local, remote) ?: pair_new(pairs, local, remote);
 }

@@ -585,17 +585,16 @@ out:
 }
 
 /**
- * rp_rdma_qp_for_each_from() - visit the QPs, for dumps that come in parts
- * @fn: called for each; not 0 ends the visit
- * @arg: its argument
+ * rp_rdma_qp_walk() - visit the QPs, for dumps that come in parts
  * @bucket: to begin with; where it ended
  * @done: rows of that bucket that have been visited; one for which @fn ended it has not
+ * @fn: called for each; not 0 ends the visit
+ * @arg: its argument
  *
  * Context: takes RCU; @fn must not sleep.
  * Return: what @fn returned last.
  */
-int rp_rdma_qp_for_each_from(int (*fn)(struct rp_rdma_qp *row, void *arg), void *arg,
-			     long *bucket, long *done)
+int rp_rdma_qp_walk(long *bucket, long *done, int (*fn)(struct rp_rdma_qp *q, void *arg), void *arg)
 {
 	struct rp_rdma_qp *row;
 	int ret = 0;
@@ -630,7 +629,7 @@ int rp_rdma_qp_for_each(int (*fn)(struct rp_rdma_qp *row, void *arg), void *arg)
 {
 	long bucket = 0, done = 0;
 
-	return rp_rdma_qp_for_each_from(fn, arg, &bucket, &done);
+	return rp_rdma_qp_walk(&bucket, &done, fn, arg);
 }
 
 /**

@@ -100,8 +100,8 @@ void rp_rdma_qp_put(struct rp_rdma_qp *row);
 struct ib_qp *rp_rdma_qp_hold(struct rp_rdma_qp *row);
 void rp_rdma_qp_release(struct rp_rdma_qp *row, struct ib_qp *qp);
 struct rp_rdma_qp *rp_rdma_qp_find(const struct rp_rdma_device *rdev, u32 qpn);
-int rp_rdma_qp_for_each_from(int (*fn)(struct rp_rdma_qp *row, void *arg), void *arg,
-			     long *bucket, long *done);
+int rp_rdma_qp_walk(long *bucket, long *done, int (*fn)(struct rp_rdma_qp *q, void *arg),
+		    void *arg);
 int rp_rdma_qp_for_each(int (*fn)(struct rp_rdma_qp *row, void *arg), void *arg);
 int rp_rdma_qp_rows(const struct rp_rdma_device *rdev, struct rp_rdma_rows *rows);
 void rp_rdma_rows_release(struct rp_rdma_rows *rows);

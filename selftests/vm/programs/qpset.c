@@ -183,10 +183,10 @@ static void to_rts(struct ibv_qp *qp)
 		die("to RTS: %s", strerror(errno));
 }
 
-static void make(int n)
+static void make_qps(int n)
 {
 	if (n < 1 || qps + n > QPS_MAX)
-		die("make %d?", n);
+		die("%d QPs?", n);
 	for (; n--; qps++) {
 		ones[qps] = (struct one){ .qp = create() };
 		to_init(ones[qps].qp);
@@ -215,7 +215,7 @@ static void connect_all(char *numbers)
 	printf("connected\n");
 }
 
-static void show(void)
+static void show_qps(void)
 {
 	struct ibv_qp_init_attr init;
 	struct ibv_qp_attr attr;
@@ -233,7 +233,7 @@ static void show(void)
 }
 
 /* to RTS without what it must have; timers where a QP must not have them */
-static void wrong(void)
+static void try_wrong(void)
 {
 	struct ibv_qp *qp = create();
 	int first, second;
@@ -314,7 +314,7 @@ static void drain(void)
 	fflush(stdout);
 }
 
-static void result(void)
+static void show_results(void)
 {
 	int i;
 
@@ -371,19 +371,19 @@ static void command(char *line)
 	if (sscanf(line, "%15s %d", word, &n) < 1)
 		return;
 	if (!strcmp(word, "make"))
-		make(n);
+		make_qps(n);
 	else if (!strcmp(word, "connect"))
 		connect_all(line + strlen("connect"));
 	else if (!strcmp(word, "show"))
-		show();
+		show_qps();
 	else if (!strcmp(word, "wrong"))
-		wrong();
+		try_wrong();
 	else if (!strcmp(word, "send"))
 		send_all(n);
 	else if (!strcmp(word, "stream"))
 		start_stream(n);
 	else if (!strcmp(word, "result"))
-		result();
+		show_results();
 	else if (!strcmp(word, "time") && n > 0)
 		measure(n);
 	else if (!strcmp(word, "destroy"))
