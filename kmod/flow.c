@@ -75,7 +75,7 @@ static void flow_unhold(struct rp_flow *f, struct rp_device *rp, struct rp_held 
 {
 	struct sk_buff *skb = flow_skb(h);
 
-	percpu_counter_add_batch(&rp->held_bytes, -(s64)h->bytes, rp->held_batch);
+	percpu_counter_add_batch(&rp->held_bytes, -(s64)h->bytes, READ_ONCE(rp->held_batch));
 	rp_count(rp, why);
 	trace_rocepath_release(rp->dev, f->qp->local_qpn, h->psn, why);
 	memset(skb->cb, 0, sizeof(skb->cb));
@@ -283,7 +283,8 @@ static void flow_hold(struct rp_flow *f, struct rp_device *rp, struct sk_buff *s
 	skb_orphan(skb);
 	skb_dst_drop(skb);
 	nf_reset_ct(skb);
-	percpu_counter_add_batch(&rp->held_bytes, flow_held(skb)->bytes, rp->held_batch);
+	percpu_counter_add_batch(&rp->held_bytes, flow_held(skb)->bytes,
+				 READ_ONCE(rp->held_batch));
 	rp_count(rp, RP_RX_HELD);
 	trace_rocepath_hold(rp->dev, f->qp->local_qpn, flow_held(skb)->psn, f->window.expected,
 			    f->window.held);

@@ -258,15 +258,13 @@ void rp_path_changed(struct rp_device *rp, struct rp_peer *peer, const struct rp
 	lockdep_assert_held(&peer->lock);
 	if (e->health.reason == ROCEPATH_REASON_SILENT && unheard)
 		took = now_ns - min(unheard, now_ns);
-	else if (e->health.state == ROCEPATH_PATH_UP)
-		took = now_ns - min(e->health.failed_ns, now_ns);
+	trace_rocepath_path(rp->dev, &peer->address, e->path.port, e->path.ev, before,
+			    e->health.state, e->health.reason);
 	/* what is tried and stays dead is no news */
 	if (before == ROCEPATH_PATH_PROBATION && e->health.state == ROCEPATH_PATH_DOWN)
 		return;
 	if (e->health.state == ROCEPATH_PATH_PROBATION && e->health.retry_ms)
 		return;
-	trace_rocepath_path(rp->dev, &peer->address, e->path.port, e->path.ev, before,
-			    e->health.state, e->health.reason);
 	if (e->health.state == ROCEPATH_PATH_DOWN)
 		rp_count(rp, RP_PATHS_DOWN);
 	else if (e->health.state == ROCEPATH_PATH_UP && before == ROCEPATH_PATH_PROBATION)
@@ -339,10 +337,12 @@ void rp_path_poll(struct rp_device *rp, struct rp_peer *peer, u64 now_ns)
 	paths = rcu_dereference_protected(peer->paths, lockdep_is_held(&peer->lock));
 	if (paths) {
 		struct path_poll p = { rp, peer, paths->set, now_ns };
-		bool silent = now_ns > peer->heard_ns + path_silence_ns(rp, peer, &knobs);
+		/* that a probe was answered says that the peer is there, not what else has arrived */
+		u64 heard_ns = peer->ticking ? peer->reported_ns : peer->heard_ns;
+		bool silent = now_ns > heard_ns + path_silence_ns(rp, peer, &knobs);
 
-		rp_pathset_poll(paths->set, peer->heard_ns, silent, &knobs, now_ns,
-				path_poll_changed, &p);
+		rp_pathset_poll(paths->set, heard_ns, silent, &knobs, now_ns, path_poll_changed,
+				&p);
 	}
 	spin_unlock(&peer->lock);
 }

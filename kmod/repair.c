@@ -46,7 +46,7 @@ static void repair_free(struct rp_device *rp, struct rp_sent *list)
 		consume_skb(repair_skb(list));
 	}
 	if (bytes)
-		percpu_counter_add_batch(&rp->kept_bytes, -bytes, rp->kept_batch);
+		percpu_counter_add_batch(&rp->kept_bytes, -bytes, READ_ONCE(rp->kept_batch));
 }
 
 /* packets on paths that are no more are lost; indexes are made new */
@@ -119,9 +119,12 @@ static void repair_tell_paths(struct rp_queue *q, struct rp_device *rp, struct r
 		rp_peer_arrived(peer, newest, oldest, now);
 }
 
-/* make copies of what is lost, each to go by another path than it did */
+/*
+ * Make copies of what is lost, each to go by another path than it did. They say nothing
+ * of that path: what came after all is dropped by the receiver, and not reported of.
+ */
 static void repair_collect(struct rp_queue *q, struct rp_qp *qp, struct rp_device *rp,
-			   struct rp_pathset *set, u64 now, struct sk_buff_head *out)
+			   const struct rp_pathset *set, u64 now, struct sk_buff_head *out)
 {
 	struct rp_sent *s;
 
@@ -142,7 +145,6 @@ static void repair_collect(struct rp_queue *q, struct rp_qp *qp, struct rp_devic
 		memset(copy->cb, 0, sizeof(copy->cb));
 		*(struct rp_path *)copy->cb = set->entry[index].path;
 		__skb_queue_tail(out, copy);
-		rp_health_sent(&set->entry[index].health, now);
 		rp_repair_resent(&q->repair, s, index, now);
 	}
 }
@@ -290,7 +292,7 @@ void rp_repair_keep(struct rp_qp *qp, u32 space, const struct rp_peer_paths *pat
 		consume_skb(kept);
 		return;
 	}
-	percpu_counter_add_batch(&rp->kept_bytes, s->bytes, rp->kept_batch);
+	percpu_counter_add_batch(&rp->kept_bytes, s->bytes, READ_ONCE(rp->kept_batch));
 	gone = rp_repair_sent(&q->repair, s, &caps);
 	spin_unlock(&q->lock);
 	if (unlikely(gone))
@@ -560,7 +562,6 @@ void rp_ack_again(struct rp_qp *qp, struct rp_peer *peer)
 	if (index == RP_PATHSET_NONE)
 		return;
 	letter.path = paths->set->entry[index].path;
-	rp_health_sent(&paths->set->entry[index].health, ktime_get_ns());
 	memcpy(letter.bth, bytes, RP_BTH_LEN);
 	letter.bth[RP_BTH_FLAGS] |= RP_BTH_REPAIR;
 	letter.body = bytes + RP_BTH_LEN;

@@ -118,13 +118,16 @@ static void tick_rest(struct rp_qp *qp, struct rp_peer *peer)
 /* one QP, once a tick */
 static void tick_qp(struct rp_qp *qp, struct rp_peer *peer, u64 now)
 {
-	bool busy = rp_repair_poll(qp, peer, now);
+	bool busy = rp_repair_poll(qp, peer, now), stirred;
 
 	if (peer->odd)
 		rp_ack_again(qp, peer);
-	busy |= READ_ONCE(qp->stirred) || READ_ONCE(qp->rx[RP_REQUESTS].window.held) ||
+	/* what was not seen is not taken back: tick_rest() looks for it */
+	stirred = READ_ONCE(qp->stirred);
+	if (stirred)
+		WRITE_ONCE(qp->stirred, false);
+	busy |= stirred || READ_ONCE(qp->rx[RP_REQUESTS].window.held) ||
 		READ_ONCE(qp->rx[RP_RESPONSES].window.held);
-	WRITE_ONCE(qp->stirred, false);
 	if (busy) {
 		qp->quiet = 0;
 		return;

@@ -54,7 +54,6 @@ static bool fail(struct rp_health *h, enum rocepath_path_reason reason,
 
 		h->hold_ms = rp_holddown_double(left, knobs->holddown_ms, knobs->holddown_max_ms);
 		h->retry_ms = 0;
-		h->failed_ns = now_ns;
 		h->fails++;
 	} else {
 		h->retry_ms = rp_holddown_double(h->retry_ms, knobs->holddown_ms,

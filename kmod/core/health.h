@@ -112,7 +112,6 @@ struct rp_hearing {
  * @answered: probes in a row that were, in PROBATION
  * @hold_ms: length of the last hold-down
  * @retry_ms: of the last one after a probation that failed, 0: none did since it was up
- * @failed_ns: when it last went down
  * @fails: times it went down
  * @up_ns: when it last came up
  * @lossy: it was taken out for its loss rate and has not come up again
@@ -141,7 +140,6 @@ struct rp_health {
 	u32 rtt_us;
 	u32 late_us;
 	u64 since_ns;
-	u64 failed_ns;
 	u64 until_ns;
 	u64 up_ns;
 	u64 unheard_ns;

@@ -142,12 +142,12 @@ def watched(server, client, senders=(), weights=(1, 1), errors=False):
         check_shares(books[m.name], weights, m.name)
 
 
-def traffic(server, client, senders=(), weights=(1, 1), errors=False, **kwargs):
+def traffic(server, client, senders=(), weights=(1, 1), **kwargs):
     """Run perftest, check what the head of this file says; returns its result.
 
     senders are those that send the data.
     """
-    with watched(server, client, senders, weights, errors):
+    with watched(server, client, senders, weights):
         result = perf(server, client, **kwargs)
     ksft.say('%s: %.2f MB/s' % (result.tool, result.MBps))
     return result
