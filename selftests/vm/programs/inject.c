@@ -32,9 +32,10 @@
 #define LINE_LEN	(2 * FRAME_MAX + 64)
 
 static const char usage[] =
-	"usage: inject -i [NETNS:]IF... [-d DMAC] [-s SMAC] [-a SADDR,DADDR] [-t] [-v] [-n TIMES] [-r RANDOM] <LIST\n"
+	"usage: inject -i [NETNS:]IF... [-d DMAC] [-s SMAC] [-a SADDR,DADDR] [-t] [-v] [-b] [-n TIMES] [-r RANDOM] <LIST\n"
 	"  -t  by a TX ring: all behind the MAC header is in shared pages\n"
 	"  -v  with a virtio header, for csum=2\n"
+	"  -b  past the queueing discipline, as fast as the device takes them\n"
 	"  -n  each so often\n"
 	"  -r  instead of a list: so many packets to random QPNs with random PSNs\n";
 
@@ -52,7 +53,7 @@ static int sockets[FRAME_PORTS];
 static u8 *rings[FRAME_PORTS];
 static int slots[FRAME_PORTS];
 static int ports;
-static bool use_ring, use_vnet;
+static bool use_ring, use_vnet, bypass;
 static u32 times = 1;
 
 static void set_option(int fd, int name, int value)
@@ -117,6 +118,16 @@ static void vnet_send(const struct line *line, u8 *data, u32 len)
 		die("send: %s", strerror(errno));
 }
 
+static void plain_send(int port, const u8 *data, u32 len)
+{
+	while (send(sockets[port], data, len, 0) < 0) {
+		/* the device has no room now */
+		if (!bypass || errno != ENOBUFS)
+			die("send: %s", strerror(errno));
+		usleep(100);
+	}
+}
+
 static void transmit(const struct line *line, u8 *data, u32 len)
 {
 	u32 i;
@@ -126,8 +137,8 @@ static void transmit(const struct line *line, u8 *data, u32 len)
 			ring_send(line->port, data, len);
 		else if (use_vnet)
 			vnet_send(line, data, len);
-		else if (send(sockets[line->port], data, len, 0) < 0)
-			die("send: %s", strerror(errno));
+		else
+			plain_send(line->port, data, len);
 	}
 }
 
@@ -286,7 +297,7 @@ int main(int argc, char **argv)
 	frame_mac("02:00:00:00:00:02", defaults.frame.smac);
 	frame_mac("02:00:00:00:00:01", defaults.frame.dmac);
 	frame_addresses(&defaults.frame, "10.0.0.2,10.0.0.1");
-	while ((option = getopt(argc, argv, "i:d:s:a:tvn:r:")) >= 0) {
+	while ((option = getopt(argc, argv, "i:d:s:a:tvbn:r:")) >= 0) {
 		switch (option) {
 		case 'i':
 			open_port(optarg);
@@ -306,6 +317,9 @@ int main(int argc, char **argv)
 		case 'v':
 			use_vnet = true;
 			break;
+		case 'b':
+			bypass = true;
+			break;
 		case 'n':
 			times = strtoul(optarg, NULL, 0);
 			break;
@@ -323,6 +337,8 @@ int main(int argc, char **argv)
 			ring_make(i);
 		if (use_vnet)
 			set_option(sockets[i], PACKET_VNET_HDR, 1);
+		if (bypass)
+			set_option(sockets[i], PACKET_QDISC_BYPASS, 1);
 	}
 	random = random ? send_random(&defaults, random) : send_list(&defaults);
 	printf("%llu\n", (unsigned long long)random);
