@@ -4,6 +4,7 @@
 #   make demo         what it does: two virtual machines, a table and a picture
 #   make check        all tests
 #   make check-debug  the tests in machines, on a kernel with KASAN and lockdep
+#   make soak         mixed traffic under random faults and settings for SOAK_S=3600 seconds
 #   make measure      what paths that fail cost, and what policies do, whole: an hour, figures in build/check/
 #   make bench        what rocepath costs, and what collectives gain: bench-native and bench-sim, docs/benchmarks.md
 #   make bench-compare OLD=a.json NEW=b.json    what became slower
@@ -23,6 +24,7 @@ MAKEFLAGS += --no-builtin-rules --no-print-directory
 KERNEL ?= 6.12
 KERNELS := 6.12 6.1
 FUZZ_S ?= 60
+SOAK_S ?= 3600
 B := $(CURDIR)/build
 Q := $(if $(filter 1,$(V)),,@)
 VERSION := $(shell cat VERSION)
@@ -84,6 +86,11 @@ measure: setup tool
 	$(Q)selftests/vm/test_bpf.py --full
 	$(Q)ROCEPATH_KERNEL=$(KERNEL) selftests/vm/test_policy.py --full
 
+soak: setup tool
+	$(Q)$(MAKE) $(B)/$(KERNEL)/rocepath.ko
+	$(Q)$(MAKE) -C selftests OUTPUT=$(B)/selftests
+	$(Q)ROCEPATH_KERNEL=$(KERNEL) selftests/vm/soak.py $(SOAK_S)
+
 bench: bench-native bench-sim
 	$(Q)selftests/bench/plot $(B)/bench
 	$(Q)selftests/bench/document $(B)/bench/bench.json > docs/benchmarks.md.new
@@ -120,5 +127,5 @@ install: tool
 clean:
 	$(Q)rm -rf build
 
-.PHONY: all setup bpf tool module check check-debug demo measure bench bench-native bench-sim bench-compare \
+.PHONY: all setup bpf tool module check check-debug demo measure soak bench bench-native bench-sim bench-compare \
 	fuzz matrix lint install clean

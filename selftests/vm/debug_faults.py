@@ -7,6 +7,8 @@ Needs a kernel with fault injection, as `make check-debug` has. The topology is 
 
 import collections
 import json
+import random
+import re
 
 from hosts import PORTS, V4, Stream, main
 from lab import ksft
@@ -104,6 +106,53 @@ def commands(a, _b, _lab):
     a.run('ip link del vf0')
 
 
+POLICY = '''version: 1
+interfaces: ["vf*"]
+admit: {peers: [10.0.%d.0/24]}
+classes:
+  - {name: training, dscp: 26, rate: %dMbit, ecn: on}
+  - {name: bulk}
+default-class: bulk
+rules:
+  - {name: mine, match: {uid: 0}, class: training}
+'''
+POINTS = 24             # allocations of an apply that fail, of the thousands that there are
+
+
+def in_force(m):
+    """The number of the policy in force, which must be whole."""
+    numbers = set(re.findall(r'10\.0\.(\d+)\.0/24|\brate: (\d+)Mbit', m.run('rocepath show').out))
+    found = {n for pair in numbers for n in pair if n}
+    ksft.eq(len(found), 1, 'half a policy: %s' % found)
+    return int(found.pop())
+
+
+def policies(a, _b, _lab):
+    """Applying one policy after another, with an allocation that fails: the old one is in force, or the new one."""
+    quiet(a)
+    a.run('ip link add vf0 type veth peer vf1; ip link set vf0 up; ip link set vf1 up')
+    for n in (1, 2):
+        a.put((POLICY % (n, n)).encode(), '/tmp/policy%d' % n)
+    a.run('rocepath apply /tmp/policy1', 300)
+    a.run('failnth 100000000 /tmp/failed rocepath apply /tmp/policy2', 600)
+    _, all_of_it = a.get('/tmp/failed').decode().split()
+    dice = random.Random(1)
+    outcomes = collections.Counter()
+    for i in range(POINTS):
+        if in_force(a) != 1:
+            a.run('rocepath apply /tmp/policy1', 300)
+        n = 1 + int(int(all_of_it) * (i + dice.random()) / POINTS)
+        run = a.run('failnth %d /tmp/failed rocepath apply /tmp/policy2 >/dev/null' % n, 600, check=False)
+        call, _ = a.get('/tmp/failed').decode().split()
+        ksft.true(run.rc < 124, 'allocation %d, in %s: ended by %d' % (n, call, run.rc))
+        ksft.true(not run.rc or run.err.strip(), 'allocation %d, in %s: no word of why it failed' % (n, call))
+        ksft.eq(in_force(a), 1 if run.rc else 2, 'allocation %d, in %s: rc %d: %s' % (n, call, run.rc, run.err))
+        outcomes[call, 'failed' if run.rc else 'did without'] += 1
+    ksft.say('of %s allocations, %d failed: %s' % (all_of_it, POINTS, dict(outcomes)))
+    ksft.ge(sum(count for (call, _), count in outcomes.items() if call != 'none'), POINTS // 2)
+    a.run('rocepath clean; ip link del vf0', 300)
+
+
 def fail_in_module(m, kind, share=SHARE):
     """A share of the allocations that the module makes fails, whoever it makes them for."""
     section = int(m.get('/sys/module/rocepath/sections/.text'), 16)
@@ -173,5 +222,5 @@ def ports_come_and_go(a, b, _lab):
 
 
 if __name__ == '__main__':
-    main([commands, no_memory('failslab'), no_memory('fail_page_alloc'), ports_come_and_go],
+    main([commands, policies, no_memory('failslab'), no_memory('fail_page_alloc'), ports_come_and_go],
          programs=('rcstream', 'failnth'))
