@@ -4,6 +4,7 @@
 #   make demo         what it does: two virtual machines, a table and a picture
 #   make check        all tests
 #   make check-debug  the tests in machines, on a kernel with KASAN and lockdep
+#   make check-races  those with traffic, on a kernel with KCSAN
 #   make soak         mixed traffic under random faults and settings for SOAK_S=3600 seconds
 #   make measure      what paths that fail cost, and what policies do, whole: an hour, figures in build/check/
 #   make bench        what rocepath costs, and what collectives gain: bench-native and bench-sim, docs/benchmarks.md
@@ -13,8 +14,8 @@
 #   make lint         checkpatch, sparse, shellcheck and the like
 #   make install      the tool, its man page and completion, the module's source for DKMS
 #
-# KERNEL is a stock kernel, fetched into a cache outside the tree: 6.12, 6.1 or
-# debug. KDIR is any other one: make module KDIR=/lib/modules/$(uname -r)/build
+# KERNEL is a stock kernel, fetched into a cache outside the tree: 6.12, 6.1,
+# debug or races. KDIR is any other one: make module KDIR=/lib/modules/$(uname -r)/build
 # TESTS selects tests, SKIP leaves some out: make check TESTS='unit/* vm/test_order.py'. V=1 shows commands.
 
 .DELETE_ON_ERROR:
@@ -46,7 +47,7 @@ tool: setup bpf
 	$(Q)$(MAKE) -C user O=$(B)/user
 
 # kdir KERNEL: where to build a module for it; fetched or built when it is not in the cache
-kdir = $(if $(filter debug,$(1)),$$(scripts/debug-kernel),$$(scripts/kernels $(1)))/build
+kdir = $(or $(if $(filter debug,$(1)),$$(scripts/debug-kernel)),$(if $(filter races,$(1)),$$(scripts/debug-kernel --races)),$$(scripts/kernels $(1)))/build
 
 ifdef KDIR
 module: setup $(B)/kdir/rocepath.ko
@@ -56,7 +57,7 @@ else
 module: setup $(B)/$(KERNEL)/rocepath.ko
 endif
 
-$(foreach k,$(KERNELS) debug,$(B)/$(k)/rocepath.ko): $(B)/%/rocepath.ko: $(SOURCE_FILES)
+$(foreach k,$(KERNELS) debug races,$(B)/$(k)/rocepath.ko): $(B)/%/rocepath.ko: $(SOURCE_FILES)
 	$(Q)scripts/build-module "$(call kdir,$*)" $(@D)
 
 # the tests of the logic, as a KUnit suite
@@ -74,6 +75,11 @@ check: setup tool
 check-debug: setup tool
 	$(Q)$(MAKE) $(call modules,debug 6.1) $(KUNIT)
 	$(Q)ROCEPATH_KERNEL=debug $(MAKE) -C selftests run_tests OUTPUT=$(B)/selftests-debug PROGRAMS=$(B)/selftests TESTS='$(or $(TESTS),vm/test_* vm/debug_*)'
+
+RACES := vm/test_traffic.py vm/test_order.py vm/test_failure.py vm/test_lifecycle.py vm/test_lives.py vm/test_hostile.py
+check-races: setup tool
+	$(Q)$(MAKE) $(call modules,races)
+	$(Q)ROCEPATH_KERNEL=races $(MAKE) -C selftests run_tests OUTPUT=$(B)/selftests-races PROGRAMS=$(B)/selftests TESTS='$(or $(TESTS),$(RACES))'
 
 demo: setup tool
 	$(Q)$(MAKE) $(B)/$(KERNEL)/rocepath.ko
@@ -127,5 +133,5 @@ install: tool
 clean:
 	$(Q)rm -rf build
 
-.PHONY: all setup bpf tool module check check-debug demo measure soak bench bench-native bench-sim bench-compare \
+.PHONY: all setup bpf tool module check check-debug check-races demo measure soak bench bench-native bench-sim bench-compare \
 	fuzz matrix lint install clean

@@ -3,6 +3,8 @@
 
 import os
 
+from lib.initrd import BUILT
+
 BUILD = os.environ.get('ROCEPATH_BUILD') or os.path.join(
     os.path.dirname(os.path.abspath(__file__)), '..', '..', 'build')
 
@@ -17,8 +19,7 @@ def _built(path, how):
 def module(kernel='6.12', what='rocepath'):
     """A module for a kernel: a series, 'debug', or what initrd.Kernel.find() returned."""
     name = os.path.basename(getattr(kernel, 'dir', kernel))
-    if name.startswith('debug'):
-        name = 'debug'
+    name = next((built for built in BUILT if name.startswith(built)), name)
     return _built('%s/%s.ko' % (name, what), 'make module KERNEL=%s' % name)
 
 

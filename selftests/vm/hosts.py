@@ -203,9 +203,9 @@ def tidy(test):
     return tidied
 
 
-def main(tests, kernel=None, rate=RATE, nics=2, programs=('rcstream',)):
+def main(tests, kernel=None, rate=RATE, nics=2, programs=('rcstream',), **kwargs):
     """The tests share one lab; each is called with (a, b, lab)."""
-    with rocepath_lab(kernel, programs=programs) as lab:
+    with rocepath_lab(kernel, programs=programs, **kwargs) as lab:
         a, b = lab.machine('a', nics=nics), lab.machine('b', nics=nics)
         for nic in range(nics):
             lab.cable(a, nic, b, nic)

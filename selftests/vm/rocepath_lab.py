@@ -15,13 +15,13 @@ LIBGCC = '/lib/x86_64-linux-gnu/libgcc_s.so.1'  # pthread_exit of rping loads it
 SLOW = 'gap-floor 200ms gap-ceiling 400ms report-interval 10ms'
 
 
-def rocepath_lab(kernel=None, files=None, programs=(), **kwargs):
+def rocepath_lab(kernel=None, files=None, programs=(), modules=('rocepath',), **kwargs):
     """A Lab whose machines have the module, the tool and these programs (as /bin/NAME)."""
     found = Kernel.find(kernel) if kernel else None
     files = dict(files or {}, **{'/bin/rocepath': tool(), LIBGCC: LIBGCC})
     files.update(('/bin/' + name, program(name)) for name in programs)
     lab = Lab(kernel, files=files, **kwargs)
-    lab.modules.append(module(found or lab.kernel))
+    lab.modules += [module(found or lab.kernel, name) for name in modules]
     return lab
 
 

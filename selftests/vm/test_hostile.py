@@ -80,6 +80,22 @@ def messages_of_root(a, b, _lab):
     traffic(b, a, (a,), addr=V4['b'])
 
 
+def messages_about_hardware(a, b, _lab):
+    """The same to rocepath_rdma, under queue pairs that it sees being made."""
+    a.run('modprobe rocepath_rdma')
+    shown = a.json('rocepath -j rdma show')
+    stream = Stream(b, a, seconds=300, options='-n 4')
+    answers = nlfuzz(a, 10000 * TIMES, 'rocepath_rdma', NOBODY)
+    ksft.ge(min(answers.get('ok', 0), answers.get('EPERM', 0)), 200, answers)
+    stream.end()
+    ksft.eq([row['name'] for row in a.json('rocepath -j rdma show')], [row['name'] for row in shown])
+    for seed in range(1, 1 + TIMES):
+        answers = nlfuzz(a, 10000, 'rocepath_rdma', seed=seed)
+        ksft.ge(answers['ok'], 200, answers)
+    a.run('rmmod rocepath_rdma')
+    traffic(b, a, (a,), addr=V4['b'])
+
+
 def noise(real, dice):
     """Frames: real ones changed, cut off, with other ends; random RoCE; and anything behind a real MAC header."""
     for i in range(FRAMES):
@@ -163,8 +179,8 @@ def forged_answers(a, b, _lab):
         conserved(m)
 
 
-TESTS = [messages_of_users, messages_of_root, noise_on_the_wire, strangers, forged_answers]
+TESTS = [messages_of_users, messages_of_root, messages_about_hardware, noise_on_the_wire, strangers, forged_answers]
 
 if __name__ == '__main__':
     sys.argv = [word for word in sys.argv if word != '--full']
-    main(TESTS, programs=('rcstream', 'nlfuzz', 'inject'))
+    main(TESTS, programs=('rcstream', 'nlfuzz', 'inject'), modules=('rocepath', 'rocepath_rdma'))

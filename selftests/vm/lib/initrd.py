@@ -24,6 +24,9 @@ def cache_dir():
     return os.environ.get('ROCEPATH_CACHE') or os.path.join(base, 'rocepath')
 
 
+BUILT = ('debug', 'races')      # by scripts/debug-kernel
+
+
 class Kernel:
     """A directory as scripts/kernels leaves it."""
 
@@ -37,18 +40,18 @@ class Kernel:
     @property
     def debug(self):
         """Whether it is a slow kernel full of checks."""
-        return os.path.basename(os.path.realpath(self.dir)).startswith('debug')
+        return os.path.basename(os.path.realpath(self.dir)).startswith(BUILT)
 
     @classmethod
     def find(cls, name):
-        """By series ('6.12'), by directory, or 'debug': the newest debug kernel in the cache."""
+        """By series ('6.12'), by directory, or 'debug' or 'races': the newest one of these in the cache."""
         if os.path.isdir(name):
             return cls(os.path.abspath(name))
         kernels = os.path.join(cache_dir(), 'kernels')
-        if name == 'debug':
-            found = [os.path.join(kernels, d) for d in _listdir(kernels) if d.startswith('debug-')]
+        if name in BUILT:
+            found = [os.path.join(kernels, d) for d in _listdir(kernels) if d.startswith(name + '-')]
             if not found:
-                raise FileNotFoundError('no debug kernel in %s' % kernels)
+                raise FileNotFoundError('no %s kernel in %s: scripts/debug-kernel' % (name, kernels))
             return cls(max(found, key=os.path.getmtime))
         done = subprocess.run([os.path.join(TREE, 'scripts', 'kernels'), name],
                               stdout=subprocess.PIPE, check=True, text=True)

@@ -52,9 +52,30 @@ TAINT = 'PFSRMBUDAWCIOELKXTNJ'
 TAINT_ALLOWED = 'OEN'   # out of tree, unsigned, a KUnit test ran
 
 
+# A report of KCSAN: the kernel's own races are not ours to mend.
+_RACE = re.compile('BUG: KCSAN')
+_RULE = re.compile('={20,}')
+_OURS = re.compile(r'\[rocepath')
+
+
+def _without_races_of_others(lines):
+    """The lines, but for reports of races that no function of our modules has a part in."""
+    report = []
+    for line in lines:
+        if _RACE.search(line) or report:
+            report.append(line)
+            if _RULE.search(line):
+                if any(_OURS.search(told) for told in report):
+                    yield from report
+                report = []
+        else:
+            yield line
+    yield from report if any(_OURS.search(told) for told in report) else ()
+
+
 def find(lines, allowed=()):
     """The lines that are splats and match none of the allowed patterns."""
-    return [line for line in lines
+    return [line for line in _without_races_of_others(lines)
             if _SPLAT.search(line) and not _HARMLESS.search(line)
             and not any(re.search(p, line) for p in allowed)]
 
