@@ -239,6 +239,8 @@ unsigned int rp_fabric_choose(struct rp_fabric *fabric, unsigned int port, unsig
 		if (path->count < rarest)
 			rarest = path->count;
 	}
+	if (!paths)
+		return 0;
 	if (evs < paths) {
 		for (unsigned int i = 0; i < evs; i++)
 			least_shared(fabric, port)->chosen = 1;

@@ -342,10 +342,14 @@ int rp_rdma_show(struct rp_cli *cli, const struct rp_args *args)
 		rp_nl_request(cli->rdma, ROCEPATH_RDMA_CMD_DEVICE_GET);
 		err = rp_nl_dump(cli->rdma, keep_row, &rows);
 	}
-	if (err)
+	if (err) {
 		ret = rp_nl_explain(cli->rdma, err, args, NULL);
-	else
+	} else if (!rows.row) {
+		rp_complain("out of memory");
+		ret = RP_EXIT_FAILURE;
+	} else {
 		ret = show_ports(cli, args->subject, &rows);
+	}
 	if (!cli->rdma && !cli->format.json && ports.count)
 		rp_complain("QPs can be steered, their paths watched: modprobe " MODULE);
 	drop_rows(&rows);

@@ -137,6 +137,7 @@ static void print_netdevices(struct printer *p, struct rp_rtnl *rtnl, const stru
 		print_tcx(p, ifindex, RP_TCX_EGRESS);
 		print_filters(p, rtnl, ifindex);
 		print_qdiscs(p, &qdiscs, ifindex, &state);
+		p->netdevice = NULL;
 	}
 	rp_qdiscs_drop(&qdiscs);
 }

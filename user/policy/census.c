@@ -207,7 +207,8 @@ static int compare_hints(const void *a, const void *b)
 /* by the destination QPN alone, where only one QP has it */
 static void enter_hints(struct reader *r)
 {
-	qsort(r->hints, r->hint_count, sizeof(*r->hints), compare_hints);
+	if (r->hint_count)
+		qsort(r->hints, r->hint_count, sizeof(*r->hints), compare_hints);
 	for (unsigned int i = 0; i < r->hint_count; i++) {
 		const struct hint *hint = &r->hints[i];
 		struct rp_wire_qp wire = rp_wire_qp_learn(hint->ifindex, hint->remote_qpn, 0);
