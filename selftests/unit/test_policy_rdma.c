@@ -17,7 +17,7 @@
 #include "../../user/policy/rdma.h"
 #include "../../user/rdma.h"
 
-#define REQUEST_LEN (64 * 1024)
+#define REQUEST_LEN (96 * 1024)
 #define MS 1000ull
 
 /* the sets of the message that the tool only writes */
@@ -192,7 +192,7 @@ static void test_largest(void **state)
 			"     retry: 1, service-level: 1, on-failure: move}\n", i);
 	fprintf(out, "default-class: class-of-thirty-one-letters-a00\nrules:\n");
 	for (int i = 0; i < RP_SPEC_RULES_MAX; i++)
-		fprintf(out, "  - {name: rule-of-thirty-one-letters--a%02d,\n"
+		fprintf(out, "  - {name: rule-of-thirty-one-letters-a%03d,\n"
 			"     class: class-of-thirty-one-letters-a00,\n"
 			"     match: {cgroup: '%s', comm: xxxxxxxxxxxxxxx,\n"
 			"       device: xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx, uid: 1,\n"
@@ -200,7 +200,7 @@ static void test_largest(void **state)
 	fclose(out);
 	make(text);
 	free(text);
-	assert_in_range(nlh->nlmsg_len, 16384, REQUEST_LEN - 1024);
+	assert_in_range(nlh->nlmsg_len, 65536, REQUEST_LEN - 1024);
 }
 
 static void test_settings(void **state)

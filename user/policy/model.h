@@ -12,7 +12,7 @@
 
 #define RP_SPEC_VERSION 1
 #define RP_SPEC_CLASSES_MAX 64	/* the default among them */
-#define RP_SPEC_RULES_MAX 64
+#define RP_SPEC_RULES_MAX 256
 #define RP_SPEC_SIZES_MAX 15		/* different message sizes in rules */
 #define RP_SPEC_PEERS_MAX 4096
 #define RP_SPEC_EVS_MAX 256

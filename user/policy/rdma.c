@@ -142,7 +142,7 @@ static void put_rule(struct nlmsghdr *nlh, const struct rp_rule *rule)
 
 /**
  * rp_rdma_put_policy() - add classes and rules to a request
- * @nlh: of CMD_POLICY_SET, with room for 64 KiB
+ * @nlh: of CMD_POLICY_SET, with room for 96 KiB
  * @spec: the policy, filled
  * @policy: the same, compiled
  */
