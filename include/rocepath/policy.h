@@ -655,6 +655,8 @@ struct rp_qp_rx {
  * @rx_messages: received
  * @tx_bytes_seen: @tx_bytes when the last window was closed
  * @rx_bytes_seen: the same of @rx_bytes
+ * @window_tx_bytes: sent in that window
+ * @window_rx_bytes: received in it
  */
 struct rp_job_peer {
 	struct rp_address address;
@@ -664,6 +666,8 @@ struct rp_job_peer {
 	u64 rx_messages;
 	u64 tx_bytes_seen;
 	u64 rx_bytes_seen;
+	u64 window_tx_bytes;
+	u64 window_rx_bytes;
 };
 
 /**

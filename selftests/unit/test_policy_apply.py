@@ -15,6 +15,7 @@ import os
 import re
 import signal
 import socket
+import struct
 import subprocess
 import sys
 import tempfile
@@ -301,6 +302,46 @@ def test_numbers():
     tool('apply', '-', stdin=text)
     after = {row['name']: row['id'] for row in json.loads(tool('-j', 'class', 'show')[0])}
     equal(after, {'training': before['training'], 'first': before['bulk']})
+    tool('clean')
+
+
+def layout(name):
+    """{member: offset} of a struct of the maps, by what their types say."""
+    types = json.loads(sh('bpftool -j btf dump map pinned %s/jobs all' % PINS))['types']
+    found = [t for t in types if t['name'] == name and t['kind'] == 'STRUCT'][0]
+    return dict({m['name']: m['bits_offset'] // 8 for m in found['members']}, size=found['size'])
+
+
+def test_jobs():
+    """A job, as programs leave it: peers with what was exchanged, the most first."""
+    apply(1)
+    job, peer, window = layout('rp_job'), layout('rp_job_peer'), layout('rp_job_window')
+    value = bytearray(job['size'])
+
+    def put(offset, form, number):
+        struct.pack_into(form, value, offset, number)
+
+    for name, form, number in (('qps', 'I', 3), ('peer_count', 'I', 6), ('pattern', 'I', 5), ('message_bytes', 'Q', 65536)):
+        put(job[name], form, number)
+    for name, form, number in (('tx_peers', 'I', 5), ('tx_bursts', 'Q', 7), ('gaps', 'Q', 2), ('rx_messages', 'Q', 9)):
+        put(job['last'] + window[name], form, number)
+    for i in range(6):
+        at = job['peer'] + i * peer['size']
+        value[at:at + 16] = socket.inet_pton(socket.AF_INET6, '::ffff:10.0.0.%d' % (10 + i))
+        if i < 5:
+            for name, number in (('tx_bytes', 1000 * i + 1), ('rx_bytes', 3), ('tx_messages', i),
+                                 ('window_tx_bytes', 10 * i)):
+                put(at + peer[name], 'Q', number)
+    sh('bpftool map update pinned %s/jobs key 7 0 0 0 value %s' % (PINS, ' '.join(str(byte) for byte in value)))
+    row, = json.loads(tool('-j', 'job', 'show')[0])
+    equal((row['pattern'], row['qps'], row['message_bytes'], row['tx_bytes'], row['rx_bytes']),
+          ('all-to-all', 3, 65536, 10005, 15))
+    equal((row['window_tx_peers'], row['window_tx_bursts'], row['window_gaps'], row['window_rx_messages']), (5, 7, 2, 9))
+    equal([p['address'] for p in row['peers']], ['10.0.0.%d' % n for n in (14, 13, 12, 11, 10, 15)])
+    equal([p['window_tx_bytes'] for p in row['peers']], [40, 30, 20, 10, 0, 0])
+    equal(row['peers'][0], {'address': '10.0.0.14', 'window_tx_bytes': 40, 'window_rx_bytes': 0, 'tx_bytes': 4001,
+                            'rx_bytes': 3, 'tx_messages': 4, 'rx_messages': 0})
+    true('10.0.0.14 10.0.0.13 10.0.0.12, 2 more' in tool('job', 'show')[0], tool('job', 'show')[0])
     tool('clean')
 
 
@@ -735,7 +776,7 @@ def test_no_privilege():
     equal(done.stderr.count('\n'), 1)
 
 
-TESTS = [test_apply, test_shows, test_json, test_numbers, test_counts, test_foreign, test_reloads, test_together, test_killed, test_failure,
+TESTS = [test_apply, test_shows, test_jobs, test_json, test_numbers, test_counts, test_foreign, test_reloads, test_together, test_killed, test_failure,
          test_other_version, test_try, test_run, test_unknown_qp, test_directory, test_other_namespace, test_no_types, test_foreign_qdisc, test_large_mtu, test_no_privilege]
 LINKS = [test_foreign_links, test_full]
 FILTERS = [test_apply, test_foreign, test_clsact_of_ours, test_reloads, test_killed, test_failure, test_other_version]
