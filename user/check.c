@@ -2,7 +2,6 @@
 #include "commands.h"
 #include "json.h"
 #include "policy/load.h"
-#include "policy/rdma.h"
 
 /* what is wrong, each with its place: nothing, where all is right */
 static struct rp_spec *load(const struct rp_cli *cli, const char *path)
@@ -33,7 +32,6 @@ int rp_check(struct rp_cli *cli, const struct rp_args *args)
 	spec = load(cli, args->subject);
 	if (!spec)
 		return RP_EXIT_FAILURE;
-	rp_rdma_say(spec, stderr);
 	if (effective) {
 		rp_spec_fill(spec);
 		rp_spec_print(spec, stdout);

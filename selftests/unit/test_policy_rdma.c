@@ -257,25 +257,6 @@ static void test_exponents(void **state)
 	}
 }
 
-/* said where it matters, and nothing where it does not */
-static void test_notes(void **state)
-{
-	char *text = NULL;
-	size_t len;
-	FILE *out = open_memstream(&text, &len);
-
-	make("version: 1\n"
-	     "classes:\n"
-	     "  - {name: near, timeout: 67ms}\n"
-	     "  - {name: far, timeout: 100ms}\n"
-	     "  - {name: never, timeout: never}\n");
-	rp_rdma_say(spec, out);
-	fclose(out);
-	assert_string_equal(text,
-			    "rocepath: note: class far: QPs have no timeout of 100ms; the next is 134ms (4.096us x 2^15)\n");
-	free(text);
-}
-
 /* an old policy asks the module for nothing */
 static void test_not_wanted(void **state)
 {
@@ -294,7 +275,6 @@ int main(void)
 		cmocka_unit_test_teardown(test_largest, release),
 		cmocka_unit_test_teardown(test_settings, release),
 		cmocka_unit_test_teardown(test_exponents, release),
-		cmocka_unit_test_teardown(test_notes, release),
 		cmocka_unit_test_teardown(test_not_wanted, release),
 	};
 

@@ -373,6 +373,7 @@ const char *rp_spec_default(const struct rp_spec *spec);
 
 int rp_spec_read(struct rp_spec *spec, struct rp_source *source, struct rp_report *report);
 void rp_spec_check(const struct rp_spec *spec, struct rp_report *report);
+void rp_spec_warn(const struct rp_spec *spec, struct rp_report *report);
 void rp_spec_fill(struct rp_spec *spec);
 void rp_spec_print(const struct rp_spec *spec, FILE *out);
 int rp_spec_diff(const struct rp_spec *before, const struct rp_spec *after, FILE *out);
