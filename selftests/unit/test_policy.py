@@ -149,6 +149,20 @@ def test_examples():
         true(rc == 0 and not err and again == full, '%s: %s\n%s' % (path, err, again))
 
 
+def test_defaults():
+    """Each default of pacing, patterns and DCQCN stands in the man page, where its key does."""
+    out = check('version: 1\n', 'effective')[1]
+    page = read(os.path.join(ROOT, 'docs', 'rocepath.yaml.5')).replace('\\fR|\\fI', '|')
+    said = dict(re.findall(r'^\.BI (\S+): .*\n((?:(?!\.T[PQ]|\.PP|\.S[HS]).*\n)*)', page, re.M))
+    count = 0
+    for section in ('pacing', 'patterns', 'dcqcn'):
+        for key, value in re.findall(r'^  (\S+): (\S+)$', re.search(r'^%s:\n((?:  .*\n)+)' % section, out, re.M)[1], re.M):
+            true(re.search(r'[Dd]efault\n?(?:\.BR? | )%s\b' % re.escape(value), said[key]),
+                 '%s.%s is %s by default, and the man page says: %s' % (section, key, value, said[key]))
+            count += 1
+    true(count == 22, '%d defaults' % count)
+
+
 def test_mutations():
     """Whatever a file says, the tool accepts it or complains; it neither crashes nor leaks."""
     chance = random.Random(4791)
@@ -185,7 +199,7 @@ def test_bounds():
     true(err.count('a character') == 20 and 'there is more' in err, err)
 
 
-TESTS = [test_faults, test_warnings, test_two_files, test_each_message, test_examples, test_mutations, test_bounds]
+TESTS = [test_faults, test_warnings, test_two_files, test_each_message, test_examples, test_defaults, test_mutations, test_bounds]
 
 
 def main():

@@ -34,7 +34,7 @@ POLICY = '''version: 1
 interfaces: ["v*"]
 admit: {peers: [10.0.%d.0/24, "fd00:%d::/32"]}
 classes:
-  - {name: training, dscp: 26, rate: %dMbit, ecn: on}
+  - {name: training, dscp: 26, rate: %dGbit, ecn: on}
   - {name: bulk}
 default-class: bulk
 rules:
@@ -93,13 +93,13 @@ def in_force(maps=True):
         true('no policy is in force' in done.stderr, done.stderr)
         return None
     numbers = {int(n) for n in re.findall(r'10\.0\.(\d+)\.0|fd00:(\d+)::', done.stdout) for n in n if n}
-    rates = {int(n) - 10 for n in re.findall(r'\brate: (\d+)Mbit', done.stdout)}
+    rates = {int(n) - 10 for n in re.findall(r'\brate: (\d+)Gbit', done.stdout)}
     true(len(numbers) == 1 and numbers == rates, 'half a policy: %s' % done.stdout)
     if not maps:
         return numbers.pop()
     active = json.loads(tool('-j', 'class', 'show')[0])
     rate = [row['rate_bytes_per_s'] for row in active if row['name'] == 'training'][0]
-    true(rate * 8 == (rates.pop() + 10) * 1000000, 'the maps hold another policy than its text')
+    true(rate * 8 == (rates.pop() + 10) * 1000000000, 'the maps hold another policy than its text')
     return numbers.pop()
 
 
@@ -218,7 +218,7 @@ def peers():
 def test_apply():
     """apply makes it true, says what changed, and show prints what apply takes."""
     out, err = apply(1)
-    true('+ classes[training].rate: 11Mbit' in out and not err, out + err)
+    true('+ classes[training].rate: 11Gbit' in out and not err, out + err)
     for device in ('v0', 'v1'):
         attached(device)
     equal(ours('w0'), set())
@@ -231,7 +231,7 @@ def test_apply():
     out, _ = apply(2)
     equal(sorted(out.splitlines()), sorted([
         '- admit.peers: 10.0.1.0/24', '- admit.peers: fd00:1::/32', '+ admit.peers: 10.0.2.0/24',
-        '+ admit.peers: fd00:2::/32', '- classes[training].rate: 11Mbit', '+ classes[training].rate: 12Mbit']))
+        '+ admit.peers: fd00:2::/32', '- classes[training].rate: 11Gbit', '+ classes[training].rate: 12Gbit']))
     text = sh('bpftool map dump pinned %s/active' % PINS)
     for word in ('"rate_bytes_per_s": 1500000', '"name": "training"', '"RP_ACTION_DROP"'):
         true(word in text, 'bpftool does not show ' + word)
@@ -281,6 +281,9 @@ def test_json():
     equal([(row['file'], str(row['line']), str(row['column']), row['text']) for row in found],
           [('<stdin>', *line) for line in lines])
     equal(json.loads(tool('-j', 'check', '-', stdin=policy(1))[0]), [])
+    slow = policy(1).replace('11Gbit', '11Mbit')
+    equal([row['warning'] for row in json.loads(tool('-j', 'check', '-', stdin=slow)[0])], [True])
+    equal(tool('apply', '-', stdin=slow)[1].count('warning: at rate 11Mbit'), 1)
     apply(1)
     found = json.loads(tool('diff', '-', '-j', stdin=policy(2))[0])
     equal([('-' if row['change'] == 'goes' else '+') + ' ' + row['statement'] for row in found],
@@ -578,7 +581,7 @@ def test_other_version():
                  '%s: %s' % (make.__name__, err))
         attached()
         out, _ = apply(2)
-        true('- classes[training].rate: 11Mbit' in out, '%s: the policy before is not known: %s' % (make.__name__, out))
+        true('- classes[training].rate: 11Gbit' in out, '%s: the policy before is not known: %s' % (make.__name__, out))
         equal(in_force(), 2)
         attached()
     tool('clean')
