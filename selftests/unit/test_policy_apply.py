@@ -636,6 +636,32 @@ def test_try():
     nothing()
 
 
+def has_policy(device, seconds=1):
+    """Wait until a policy is attached to a netdevice."""
+    begun = time.monotonic()
+    while ours(device) - {('ingress', 'admit_ingress')} != OURS:
+        true(time.monotonic() - begun < seconds, 'not within %d s: %s' % (seconds, filters(device)))
+        time.sleep(0.02)
+    print('# %s has the policy after %.2f s' % (device, time.monotonic() - begun))
+
+
+def run_follows(job):
+    """What `run` sees: a netdevice that comes, another one in its place, SIGHUP, SIGTERM."""
+    sh('ip link add v7 type veth peer name w7')
+    has_policy('v7')
+    for same_number in (False, True):
+        replace('v7', same_number)
+        has_policy('v7')
+    equal(lacking(), [])
+    sh('ip link del v7')
+    with open('one.yaml', 'w', encoding='utf-8') as file:
+        file.write(policy(4))
+    job.send_signal(signal.SIGHUP)
+    wait_for(4)
+    job.terminate()
+    equal(job.wait(20), 0)
+
+
 def test_run():
     """run attaches the policy to netdevices that come later, within a second, and ends cleanly."""
     with open('one.yaml', 'w', encoding='utf-8') as file:
@@ -649,19 +675,10 @@ def test_run():
         with subprocess.Popen([TOOL, 'run', 'one.yaml'], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
                               env=dict(os.environ, NOTIFY_SOCKET=directory + '/notify')) as job:
             equal(listener.stdout.readline(), 'READY=1\n')
-            sh('ip link add v7 type veth peer name w7')
-            begun = time.monotonic()
-            while ours('v7') - {('ingress', 'admit_ingress')} != OURS:
-                true(time.monotonic() - begun < 1, 'not within a second: %s' % filters('v7'))
-                time.sleep(0.02)
-            print('# a netdevice has the policy after %.2f s' % (time.monotonic() - begun))
-            sh('ip link del v7')
-            with open('one.yaml', 'w', encoding='utf-8') as file:
-                file.write(policy(4))
-            job.send_signal(signal.SIGHUP)
-            wait_for(4)
-            job.terminate()
-            equal(job.wait(20), 0)
+            try:
+                run_follows(job)
+            finally:
+                job.kill()
         listener.terminate()
         listener.wait()
         listener.stdout.close()
@@ -670,6 +687,35 @@ def test_run():
     apply(4)
     rows = json.loads(sh('bpftool -j map dump pinned %s/ports' % PINS))
     equal(sorted(row['formatted']['value']['name'] for row in rows), ['v0', 'v1'])
+    tool('clean')
+
+
+def replace(device, same_number):
+    """Have another netdevice of the same name, at once, and of the same number if that is wanted."""
+    number = json.loads(sh('ip -j link show ' + device))[0]['ifindex']
+    options = 'index %d' % number if same_number else ''
+    sh('ip -batch -', stdin='link del %s\nlink add %s %s type veth peer name w%s\n' % (
+        device, device, options, device[1:]))
+
+
+def lacking():
+    """The netdevices that status says the policy is not attached to."""
+    return [row['netdevice'] for row in json.loads(tool('-j', 'status')[0]) if 'apply the policy again' in row['name']]
+
+
+def test_replaced():
+    """Without run, status says which netdevices came later, also in the place of others; apply attaches to them."""
+    sh('ip link add v8 type veth peer name w8')
+    apply(1)
+    equal(lacking(), [])
+    for same_number in (False, True):
+        replace('v8', same_number)
+        equal(lacking(), ['v8'])
+        apply(1)
+        equal(lacking(), [])
+        equal(ours('v8') - {('ingress', 'admit_ingress')}, OURS)
+    sh('ip link del v8')
+    equal(lacking(), [])
     tool('clean')
 
 
@@ -780,7 +826,7 @@ def test_no_privilege():
 
 
 TESTS = [test_apply, test_shows, test_jobs, test_json, test_numbers, test_counts, test_foreign, test_reloads, test_together, test_killed, test_failure,
-         test_other_version, test_try, test_run, test_unknown_qp, test_directory, test_other_namespace, test_no_types, test_foreign_qdisc, test_large_mtu, test_no_privilege]
+         test_other_version, test_try, test_run, test_replaced, test_unknown_qp, test_directory, test_other_namespace, test_no_types, test_foreign_qdisc, test_large_mtu, test_no_privilege]
 LINKS = [test_foreign_links, test_full]
 FILTERS = [test_apply, test_foreign, test_clsact_of_ours, test_reloads, test_killed, test_failure, test_other_version]
 

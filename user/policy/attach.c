@@ -140,6 +140,26 @@ int rp_attach_tcx(const struct rp_programs *programs, enum rp_program program, i
 }
 
 /**
+ * rp_is_attached() - is there a link of a program?
+ * @program: the program
+ * @ifindex: the netdevice; one that has taken the number of another has none of its links
+ */
+bool rp_is_attached(enum rp_program program, int ifindex)
+{
+	char path[RP_PATH_LEN];
+	uint32_t id;
+	bool there;
+	int link;
+
+	link_path(program, ifindex, path);
+	link = bpf_obj_get(path);
+	there = read_link(link, ifindex, &id);
+	if (link >= 0)
+		close(link);
+	return there;
+}
+
+/**
  * rp_detach() - end the link of a program, if there is one
  * @program: the program
  * @ifindex: the netdevice
