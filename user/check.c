@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "commands.h"
 #include "json.h"
+#include "policy/attach.h"
 #include "policy/load.h"
 
 /* what is wrong, each with its place: nothing, where all is right */
@@ -15,6 +16,13 @@ static struct rp_spec *load(const struct rp_cli *cli, const char *path)
 	spec = rp_spec_load_json(path, &json);
 	rp_json_close(&json, ']');
 	return spec;
+}
+
+/* of this host, which may be another one than the policy is for */
+static void say_kernel(void)
+{
+	if (!rp_has_tcx() && !rp_policy_is_in_force())
+		rp_complain("note: this kernel has no TCX (Linux 6.6): the first apply may end QPs that run; see KERNELS in rocepath(8)");
 }
 
 /**
@@ -32,6 +40,7 @@ int rp_check(struct rp_cli *cli, const struct rp_args *args)
 	spec = load(cli, args->subject);
 	if (!spec)
 		return RP_EXIT_FAILURE;
+	say_kernel();
 	if (effective) {
 		rp_spec_fill(spec);
 		rp_spec_print(spec, stdout);

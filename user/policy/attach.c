@@ -16,6 +16,7 @@
 
 #include "attach.h"
 
+#define LOOPBACK 1		/* each namespace has it */
 #define BEFORE_ALL (1u << 3)	/* BPF_F_BEFORE, of no other program */
 
 /* where a link belongs */
@@ -97,6 +98,20 @@ static int attach(const struct place *place, const struct rp_programs *programs,
 	if (err)
 		unlink(place->path);
 	return err;
+}
+
+/**
+ * rp_has_tcx() - does the kernel have TCX?
+ *
+ * Return: 1, 0, or -EPERM: it may not be asked.
+ */
+int rp_has_tcx(void)
+{
+	u32 count = 0;
+
+	if (!bpf_prog_query(LOOPBACK, RP_TCX_EGRESS, 0, NULL, NULL, &count))
+		return 1;
+	return errno == EPERM || errno == EACCES ? -EPERM : 0;
 }
 
 /**

@@ -9,6 +9,7 @@
 #define RP_TCX_INGRESS 46
 #define RP_TCX_EGRESS 47
 
+int rp_has_tcx(void);
 int rp_attach_xdp(const struct rp_programs *programs, int ifindex);
 int rp_attach_tcx(const struct rp_programs *programs, enum rp_program program, int ifindex,
 		  bool egress);

@@ -113,7 +113,12 @@ static int make_clsact(struct attaching *a)
 	if (err)
 		return err;
 	err = bpf_tc_hook_create(&tc);
-	return err && err != -EEXIST ? failed(hook->name, "clsact", err, a->error) : 0;
+	if (err && err != -EEXIST)
+		return failed(hook->name, "clsact", err, a->error);
+	if (!err)
+		rp_complain("warning: %s: no TCX (Linux 6.6) is to be had, and a clsact replaces the queue: what waited is lost, and QPs of rdma_rxe that were sending may have ended; the next apply does neither",
+			    hook->name);
+	return 0;
 }
 
 static bool has_name(uint32_t id, const char *name)
