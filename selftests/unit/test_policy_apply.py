@@ -253,6 +253,9 @@ def test_shows():
     reasons = {row['reason']: row['verdict'] for row in json.loads(tool('-j', 'drop', 'show')[0])}
     equal({reasons[name] for name in reasons if name.startswith('cnp_')}, {'drop'})
     equal((reasons['rx_malformed'], reasons['tx_malformed']), ('pass', 'pass'))
+    if not os.path.exists('/sys/module/rocepath'):
+        true(re.search(r'^a policy is in force.*\n.*\n.* training +26 ', tool()[0]), tool()[0])
+        equal(json.loads(tool('-j')[0]), [])
     for words in ('qp show', 'job show'):
         equal(json.loads(tool('-j', *words.split())[0]), [], words)
     rows = json.loads(tool('-j', 'status')[0])
