@@ -572,6 +572,7 @@ struct rp_resolved {
  * @job: as in struct rp_qp
  * @job_peer: the same
  * @busy: the rate machine is being moved
+ * @pad: 0
  * @socket_cookie: of the socket that it was seen to send by, which is the RDMA stack's
  * @next_ns: when its next packet may leave by its own rate
  * @class_turn: and by its share of the class, see bpf/pace.h

@@ -34,7 +34,7 @@ struct rp_mark {
 	unsigned int width;
 };
 
-/* where complaints go, as lines or, if @json is not NULL, as objects; and how many errors there were */
+/* where complaints go, as lines or, if @json is not NULL, as objects; how many errors there were */
 struct rp_report {
 	FILE *out;
 	struct rp_json *json;
