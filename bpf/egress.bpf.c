@@ -192,32 +192,35 @@ static __always_inline void egress_key(const struct rp_packet *p, u32 ifindex,
 	}
 }
 
-/* Once for each QP and policy. Return: its rules. */
-__noinline u64 egress_resolve(const struct rp_policy *policy, struct rp_qp_tx *tx)
+/* Once for each QP and policy. Return: one word of its rules. */
+__noinline u64 egress_resolve(const struct rp_policy *policy, struct rp_qp_tx *tx, u32 word)
 {
 	struct rp_qp_key key;
 	struct rp_qp *qp;
 	u64 rules;
 
-	if (!policy || !tx)
+	if (!policy || !tx || word >= RP_RULE_WORDS)
 		return 0;
 	key = tx->qp;
 	qp = bpf_map_lookup_elem(&qps, &key);
-	rules = qp ? rp_resolve(policy, qp) : policy->rules_of_any_qp;
-	WRITE_ONCE(tx->rules, rules);
-	WRITE_ONCE(tx->rules_check, rp_rules_check(rules, policy->generation));
-	rp_event(RP_EVENT_qp_resolved);
+	rules = qp ? rp_resolve(policy, qp, word) : policy->rules_of_any_qp.word[word];
+	WRITE_ONCE(tx->resolved[word].rules, rules);
+	WRITE_ONCE(tx->resolved[word].check, rp_rules_check(rules, policy->generation));
+	if (!word)
+		rp_event(RP_EVENT_qp_resolved);
 	return rules;
 }
 
 /* What another CPU writes for another policy is not used for this one. */
-static __always_inline u64 egress_qp_rules(const struct rp_policy *policy, struct rp_qp_tx *tx)
+static __always_inline u64 egress_qp_rules(const struct rp_policy *policy, struct rp_qp_tx *tx,
+					   u32 word)
 {
-	u64 rules = READ_ONCE(tx->rules);
+	const struct rp_resolved *r = &tx->resolved[word];
+	u64 rules = READ_ONCE(r->rules);
 
-	if (likely(READ_ONCE(tx->rules_check) == rp_rules_check(rules, policy->generation)))
+	if (likely(READ_ONCE(r->check) == rp_rules_check(rules, policy->generation)))
 		return rules;
-	return egress_resolve(policy, tx);
+	return egress_resolve(policy, tx, word);
 }
 
 /* the RETH says how long the message will be */
@@ -237,28 +240,59 @@ static __always_inline u64 egress_message_size(const struct rp_packet *p, struct
 	return max(tx->message_size_bytes, tx->message_bytes + data);
 }
 
-/* Return: the rules that messages of this size fulfil. */
-__noinline u64 egress_size_rules(const struct rp_policy *policy, u64 size)
+__noinline u32 egress_size_class(const struct rp_policy *policy, u64 size)
 {
-	return policy ? policy->rules_by_size[rp_size_class(policy, size)] : 0;
+	return policy ? rp_size_class(policy, size) : 0;
+}
+
+static __always_inline u32 egress_pattern(const struct rp_qp_tx *tx)
+{
+	u32 index = tx ? tx->job : RP_JOBS_MAX;
+	struct rp_job *job = bpf_map_lookup_elem(&jobs, &index);
+
+	return job ? job->pattern : RP_PATTERN_UNKNOWN;
+}
+
+/* what rules may ask of a packet, each an index into the policy's masks */
+struct egress_traits {
+	u32 group;
+	u32 dscp;
+	u32 size;
+	u32 pattern;
+};
+
+/* Return: the first rule that matches, or RP_NO_RULE. */
+static __always_inline u32 egress_match(const struct rp_policy *policy, struct rp_qp_tx *tx,
+					const struct egress_traits *t)
+{
+	u32 word;
+	u64 rules;
+
+	for (word = 0; word < RP_RULE_WORDS && word * 64 < policy->rule_count; word++) {
+		barrier_var(tx);	/* or clang adds to it before it is known not to be NULL */
+		rules = tx ? egress_qp_rules(policy, tx, word) : policy->rules_of_any_qp.word[word];
+		rules &= policy->rules_by_group[t->group & 15].word[word] &
+			 policy->rules_by_dscp[t->dscp & 63].word[word];
+		if (policy->flags & RP_POLICY_SIZES)
+			rules &= policy->rules_by_size[t->size & 15].word[word];
+		if (policy->flags & RP_POLICY_BY_PATTERN)
+			rules &= policy->rules_by_pattern[t->pattern & 7].word[word];
+		if (rules)
+			return rp_first_rule(rules, word);
+	}
+	return RP_NO_RULE;
 }
 
 static __always_inline u32 egress_rule(const struct rp_packet *p, const struct rp_policy *policy,
 				       struct rp_qp_tx *tx, u32 data)
 {
-	u64 rules = tx ? egress_qp_rules(policy, tx) : policy->rules_of_any_qp;
-	struct rp_job *job;
-	u32 index;
+	struct egress_traits t = { .group = rp_group_of(p), .dscp = p->tos >> 2 };
 
-	rules &= policy->rules_by_group[rp_group_of(p) & 15] & policy->rules_by_dscp[p->tos >> 2];
-	if (rules && (policy->flags & RP_POLICY_SIZES))
-		rules &= egress_size_rules(policy, egress_message_size(p, tx, data));
-	if (rules && (policy->flags & RP_POLICY_BY_PATTERN)) {
-		index = tx ? tx->job : RP_JOBS_MAX;
-		job = bpf_map_lookup_elem(&jobs, &index);
-		rules &= policy->rules_by_pattern[job ? job->pattern & 7 : RP_PATTERN_UNKNOWN];
-	}
-	return rp_first_rule(rules);
+	if (policy->flags & RP_POLICY_SIZES)
+		t.size = egress_size_class(policy, egress_message_size(p, tx, data));
+	if (policy->flags & RP_POLICY_BY_PATTERN)
+		t.pattern = egress_pattern(tx);
+	return egress_match(policy, tx, &t);
 }
 
 static __always_inline u8 egress_dscp(const struct rp_class *class, const struct rp_packet *p)
@@ -503,6 +537,7 @@ __noinline int egress_cnp(struct __sk_buff *skb)
 	struct rp_packet p = {};
 	struct rp_wire_qp key = {};
 	struct rp_cnp cnp = {};
+	struct egress_traits traits = { .group = RP_GROUP_CNP };
 	u32 rule, index, bytes;
 	struct rp_qp_rx *rx;
 	u16 proto;
@@ -525,10 +560,11 @@ __noinline int egress_cnp(struct __sk_buff *skb)
 	cnp.source_port = p.source_port;
 	cnp.qpn = rx->remote_qpn;
 	cnp.tos = policy->dcqcn.cnp_dscp << 2;
+	traits.dscp = policy->dcqcn.cnp_dscp;
 	bytes = egress_cnp_write(skb, &p, &cnp);
 	if (!bytes)
 		goto failed;
-	rule = rp_first_rule(policy->rules_of_any_qp & policy->rules_by_group[RP_GROUP_CNP]);
+	rule = egress_match(policy, NULL, &traits);
 	index = rule < RP_RULES_MAX ? policy->rule_class[rule] : policy->default_class;
 	index &= RP_CLASSES_MAX - 1;
 	skb->tstamp = 0;

@@ -93,6 +93,8 @@ static long rp_job_close_step(u32 i, void *state)
 	rp_job_peer_since(peer, &tx, &rx);
 	peer->tx_bytes_seen += tx;
 	peer->rx_bytes_seen += rx;
+	peer->window_tx_bytes = tx;
+	peer->window_rx_bytes = rx;
 	least = w->largest_bytes / RP_PATTERN_NOISE;
 	if (tx > least) {
 		w->tx_peers++;

@@ -93,6 +93,7 @@ struct rp_object {
 	const char *help;
 	const struct rp_verb *verbs;
 	unsigned int verb_count;
+	const char *see;	/* where more is said, NULL: in rocepath(8) */
 };
 
 struct rp_grammar {

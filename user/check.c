@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "commands.h"
 #include "json.h"
+#include "policy/attach.h"
 #include "policy/load.h"
-#include "policy/rdma.h"
 
 /* what is wrong, each with its place: nothing, where all is right */
 static struct rp_spec *load(const struct rp_cli *cli, const char *path)
@@ -16,6 +16,13 @@ static struct rp_spec *load(const struct rp_cli *cli, const char *path)
 	spec = rp_spec_load_json(path, &json);
 	rp_json_close(&json, ']');
 	return spec;
+}
+
+/* of this host, which may be another one than the policy is for */
+static void say_kernel(void)
+{
+	if (!rp_has_tcx() && !rp_policy_is_in_force())
+		rp_complain("note: this kernel has no TCX (Linux 6.6): the first apply may end QPs that run; see KERNELS in rocepath(8)");
 }
 
 /**
@@ -33,7 +40,7 @@ int rp_check(struct rp_cli *cli, const struct rp_args *args)
 	spec = load(cli, args->subject);
 	if (!spec)
 		return RP_EXIT_FAILURE;
-	rp_rdma_say(spec, stderr);
+	say_kernel();
 	if (effective) {
 		rp_spec_fill(spec);
 		rp_spec_print(spec, stdout);

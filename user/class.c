@@ -1,12 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-#include <unistd.h>
-
 #include "commands.h"
-
-static bool has_module(void)
-{
-	return !access("/sys/module/rocepath", F_OK);
-}
 
 /**
  * rp_class_show() - rocepath class show [dev DEV]
@@ -26,7 +19,7 @@ int rp_class_show(struct rp_cli *cli, const struct rp_args *args)
 		return rp_cli_list(cli, args, &listing);
 	if (rp_policy_is_in_force())
 		return rp_policy_classes(cli);
-	if (!has_module()) {
+	if (!rp_cli_has_module()) {
 		rp_complain("no policy is in force (rocepath apply FILE), and the module is not loaded (modprobe rocepath)");
 		return RP_EXIT_FAILURE;
 	}

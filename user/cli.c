@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <string.h>
+#include <unistd.h>
 
 #include <net/if.h>
 
@@ -18,6 +19,12 @@ int rp_cli_text_only(const struct rp_cli *cli)
 		return 0;
 	rp_complain("this prints no JSON: leave -j out (check, diff, status and what is shown of objects have it)");
 	return -1;
+}
+
+/** rp_cli_has_module() - is the module loaded? A policy needs none. */
+bool rp_cli_has_module(void)
+{
+	return !access("/sys/module/rocepath", F_OK);
 }
 
 /**

@@ -37,6 +37,7 @@ struct rp_listing {
 };
 
 int rp_cli_text_only(const struct rp_cli *cli);
+bool rp_cli_has_module(void);
 int rp_cli_connect(struct rp_cli *cli);
 int rp_cli_ifindex(const char *name, enum rp_arg_type what, uint32_t *ifindex);
 int rp_cli_device(struct rp_cli *cli, const char *name, uint32_t *ifindex);

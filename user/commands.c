@@ -209,10 +209,12 @@ static const struct rp_keyword class_set[] = {
 static const struct rp_keyword class_del[] = { DEV(ROCEPATH_A_CLASS_DEVICE, true), CLASS_ID };
 
 static const struct rp_verb class_verbs[] = {
-	{ .name = "show", .help = "classes that have a scheduler of their own",
+	{ .name = "show",
+	  .help = "classes of the policy, their marks, rates and counters; of a device, those that it schedules differently",
 	  KEYWORDS(class_show), .run = rp_class_show },
-	{ .name = "set", .help = "give a class a scheduler of its own", KEYWORDS(class_set),
-	  .run = rp_class_set },
+	{ .name = "set",
+	  .help = "give a class a scheduler of its own on a device; all else is set by a policy",
+	  KEYWORDS(class_set), .run = rp_class_set },
 	{ .name = "del", .help = "let a class use the scheduler of its device",
 	  KEYWORDS(class_del), .run = rp_class_del },
 };
@@ -340,23 +342,30 @@ static const struct rp_verb help_verbs[] = {
 	  .subject = RP_ARG_OBJECT, .run = rp_help },
 };
 
+#define SEE_POLICY "rocepath.yaml(5) for what a policy may say, docs/examples/ for some"
+#define SEE_CLASSES "rocepath.yaml(5), CLASSES, for what a policy may set in a class"
+#define SEE_RULES "rocepath.yaml(5), RULES, for what a rule may ask for"
+#define SEE_JOBS "docs/patterns.md for how a pattern is told"
+#define SEE_ADMIT "rocepath.yaml(5), ADMIT, for what is dropped and what passes"
+
 static const struct rp_object objects[] = {
 	{ "device", "stacked netdevices, their settings and state", VERBS(device_verbs) },
 	{ "port", "netdevices that a device sends and receives by", VERBS(port_verbs) },
 	{ "peer", "remote hosts", VERBS(peer_verbs) },
 	{ "path", "ports and their entropy values", VERBS(path_verbs) },
-	{ "flow", "queue pairs", VERBS(flow_verbs) },
+	{ "flow", "queue pairs of a device, what is held for them", VERBS(flow_verbs) },
 	{ "key", "keys that hosts prove themselves with", VERBS(key_verbs) },
-	{ "class", "classes of traffic, their counters and schedulers", VERBS(class_verbs) },
-	{ "rule", "what puts traffic into a class", VERBS(rule_verbs) },
-	{ "qp", "queue pairs and their owners", VERBS(qp_verbs) },
-	{ "job", "cgroups and their patterns", VERBS(job_verbs) },
-	{ "drop", "why packets are dropped", VERBS(drop_verbs) },
+	{ "class", "classes of traffic, their counters and schedulers", VERBS(class_verbs),
+	  SEE_CLASSES },
+	{ "rule", "what puts traffic into a class", VERBS(rule_verbs), SEE_RULES },
+	{ "qp", "queue pairs of all RDMA devices, and their owners", VERBS(qp_verbs) },
+	{ "job", "cgroups and their patterns", VERBS(job_verbs), SEE_JOBS },
+	{ "drop", "why packets are dropped", VERBS(drop_verbs), SEE_ADMIT },
 	{ "stats", "counters, one for each reason", VERBS(stats_verbs) },
-	{ "top", "what they do now, live", VERBS(top_verbs) },
-	{ "check", "whether a policy is right", VERBS(check_verbs) },
-	{ "apply", "make a policy the one in force", VERBS(apply_verbs) },
-	{ "try", "apply, and go back unless it is confirmed", VERBS(try_verbs) },
+	{ "top", "what devices do now, live", VERBS(top_verbs) },
+	{ "check", "whether a policy is right", VERBS(check_verbs), SEE_POLICY },
+	{ "apply", "make a policy the one in force", VERBS(apply_verbs), SEE_POLICY },
+	{ "try", "apply, and go back unless it is confirmed", VERBS(try_verbs), SEE_POLICY },
 	{ "diff", "what apply would change", VERBS(diff_verbs) },
 	{ "show", "the policy in force", VERBS(show_verbs) },
 	{ "clean", "no policy", VERBS(clean_verbs) },

@@ -23,7 +23,6 @@
 #include "route.h"
 #include "verbs.h"
 
-#define LOOPBACK 1
 #define SIGNATURE "~Module signature appended~\n"
 #define IP_HEADERS 96	/* as doctor_port.c has it */
 
@@ -280,15 +279,6 @@ static void read_lockdown(char *text)
 		snprintf(text, RP_TEXT_LEN, "%.*s", (int)(end - begin - 1), begin + 1);
 }
 
-static int64_t ask_tcx(void)
-{
-	uint32_t count = 0;
-
-	if (!bpf_prog_query(LOOPBACK, RP_TCX_EGRESS, 0, NULL, NULL, &count))
-		return 1;
-	return errno == EPERM || errno == EACCES ? RP_DOCTOR_UNKNOWN : 0;
-}
-
 /* the second column, in hex, of each CPU */
 static int64_t read_dropped(void)
 {
@@ -314,7 +304,9 @@ static void read_host(struct rp_doctor_facts *facts)
 	facts->btf = !access("/sys/kernel/btf/vmlinux", F_OK);
 	facts->kprobes = !access("/sys/bus/event_source/devices/kprobe", F_OK) ||
 			 !access("/proc/sys/debug/kprobes-optimization", F_OK);
-	facts->tcx = ask_tcx();
+	facts->tcx = rp_has_tcx();
+	if (facts->tcx < 0)
+		facts->tcx = RP_DOCTOR_UNKNOWN;
 	facts->sig_enforce = rp_file_line("/sys/module/module/parameters/sig_enforce", line,
 					  sizeof(line)) ? RP_DOCTOR_UNKNOWN : *line == 'Y';
 	read_lockdown(facts->lockdown);

@@ -5,6 +5,9 @@
 #include "args.h"
 #include "units.h"
 
+#define OPTIONAL_WRITTEN 2
+#define VERBS_WIDTH 20	/* longer ones have a line of their own */
+
 static const char *subject_metavar(enum rp_arg_type type)
 {
 	switch (type) {
@@ -24,6 +27,26 @@ static const char *subject_metavar(enum rp_arg_type type)
 	}
 }
 
+/* a few are written out; more are a list below */
+static void usage_optional(const struct rp_verb *verb, FILE *out)
+{
+	unsigned int count = 0;
+
+	for (unsigned int i = 0; i < verb->keyword_count; i++)
+		count += !verb->keywords[i].required;
+	if (count > OPTIONAL_WRITTEN) {
+		fprintf(out, " [KEYWORD VALUE]...");
+		return;
+	}
+	for (unsigned int i = 0; i < verb->keyword_count; i++) {
+		const struct rp_keyword *keyword = &verb->keywords[i];
+
+		if (!keyword->required)
+			fprintf(out, " [%s%s%s]", keyword->name, keyword->example ? " " : "",
+				keyword->example ? keyword->example : "");
+	}
+}
+
 static void usage_verb(const struct rp_object *object, const struct rp_verb *verb, FILE *out)
 {
 	fprintf(out, "  rocepath %s%s%s", object->name, *verb->name ? " " : "", verb->name);
@@ -33,11 +56,7 @@ static void usage_verb(const struct rp_object *object, const struct rp_verb *ver
 	for (unsigned int i = 0; i < verb->keyword_count; i++)
 		if (verb->keywords[i].required)
 			fprintf(out, " %s %s", verb->keywords[i].name, verb->keywords[i].example);
-	for (unsigned int i = 0; i < verb->keyword_count; i++)
-		if (!verb->keywords[i].required) {
-			fprintf(out, " [KEYWORD VALUE]...");
-			break;
-		}
+	usage_optional(verb, out);
 	fprintf(out, "\n      %s\n", verb->help);
 }
 
@@ -65,6 +84,7 @@ void rp_usage_object(const struct rp_object *object, FILE *out)
 		for (unsigned int k = 0; k < verb->keyword_count; k++)
 			usage_keyword(&verb->keywords[k], out);
 	}
+	fprintf(out, "see %s\n", object->see ? object->see : "rocepath(8)");
 }
 
 /**
@@ -83,12 +103,15 @@ void rp_usage(const struct rp_grammar *grammar, FILE *out)
 	      "objects (they and their verbs may be shortened):\n", out);
 	for (unsigned int i = 0; i < grammar->count; i++) {
 		const struct rp_object *object = &grammar->objects[i];
-		char verbs[2 * RP_TEXT_LEN] = "";
+		char verbs[2 * RP_TEXT_LEN] = "", own_line[RP_TEXT_LEN] = "";
 
 		for (unsigned int v = 0; v < object->verb_count; v++)
 			snprintf(verbs + strlen(verbs), sizeof(verbs) - strlen(verbs), "%s%s",
 				 v ? "|" : "", object->verbs[v].name);
-		fprintf(out, "  %-9s %-14s %s\n", object->name, verbs, object->help);
+		if (strlen(verbs) > VERBS_WIDTH)
+			snprintf(own_line, sizeof(own_line), "\n%*s", 12 + VERBS_WIDTH, "");
+		fprintf(out, "  %-9s %-*s%s %s\n", object->name, VERBS_WIDTH, verbs, own_line,
+			object->help);
 	}
 }
 

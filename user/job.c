@@ -11,8 +11,10 @@
 #include "owner.h"
 #include "policy/state.h"
 #include "rows.h"
+#include "units.h"
 
 #define SILENT_WINDOWS 3
+#define PEERS_NAMED 3		/* in the table */
 
 static const char *const patterns[] = {
 	[RP_PATTERN_UNKNOWN] = "unknown", [RP_PATTERN_IDLE] = "idle",
@@ -40,16 +42,91 @@ static void find_cgroup(const struct rp_maps *maps, u64 cgroup_id, char *cgroup)
 		}
 }
 
-static void print_totals(struct rp_rows *rows, const struct rp_job *job)
+static u64 exchanged(const struct rp_job_peer *peer)
+{
+	return peer->tx_bytes + peer->rx_bytes;
+}
+
+/* the most first */
+static int compare_peers(const void *a, const void *b)
+{
+	u64 of_x = exchanged(a), of_y = exchanged(b);
+
+	return of_x < of_y ? 1 : of_x > of_y ? -1 : 0;
+}
+
+/* Return: how many, those without traffic among them. */
+static unsigned int sort_peers(struct rp_job *job)
+{
+	unsigned int count = min(job->peer_count, RP_JOB_PEERS_MAX);
+
+	qsort(job->peer, count, sizeof(*job->peer), compare_peers);
+	return count;
+}
+
+static void print_totals(struct rp_rows *rows, const struct rp_job *job, unsigned int peers)
 {
 	u64 tx = 0, rx = 0;
 
-	for (unsigned int i = 0; i < job->peer_count && i < RP_JOB_PEERS_MAX; i++) {
+	for (unsigned int i = 0; i < peers; i++) {
 		tx += job->peer[i].tx_bytes;
 		rx += job->peer[i].rx_bytes;
 	}
 	rp_row_number(rows, tx, NULL);
 	rp_row_number(rows, rx, NULL);
+}
+
+/* "10.0.0.2 10.0.0.3 10.0.0.4, 5 more" */
+static void name_peers(const struct rp_job *job, unsigned int peers, FILE *out)
+{
+	char address[RP_TEXT_LEN];
+	unsigned int named;
+
+	while (peers && !exchanged(&job->peer[peers - 1]))
+		peers--;
+	named = min(peers, PEERS_NAMED);
+	for (unsigned int i = 0; i < named; i++) {
+		rp_address_print(job->peer[i].address.bytes, address);
+		fprintf(out, "%s%s", i ? " " : "", address);
+	}
+	if (peers > named)
+		fprintf(out, ", %u more", peers - named);
+}
+
+static void list_peers(const struct rp_job *job, unsigned int peers, struct rp_json *json)
+{
+	char address[RP_TEXT_LEN];
+
+	for (unsigned int i = 0; i < peers; i++) {
+		const struct rp_job_peer *peer = &job->peer[i];
+
+		rp_address_print(peer->address.bytes, address);
+		rp_json_open(json, NULL, '{');
+		rp_json_string(json, "address", address);
+		rp_json_number(json, "window_tx_bytes", peer->window_tx_bytes);
+		rp_json_number(json, "window_rx_bytes", peer->window_rx_bytes);
+		rp_json_number(json, "tx_bytes", peer->tx_bytes);
+		rp_json_number(json, "rx_bytes", peer->rx_bytes);
+		rp_json_number(json, "tx_messages", peer->tx_messages);
+		rp_json_number(json, "rx_messages", peer->rx_messages);
+		rp_json_close(json, '}');
+	}
+	rp_json_close(json, ']');
+}
+
+static void print_peers(struct rp_rows *rows, const struct rp_job *job, unsigned int peers)
+{
+	char text[PEERS_NAMED * RP_TEXT_LEN + 32] = "";
+	FILE *out = fmemopen(text, sizeof(text), "w");
+	struct rp_json *json;
+
+	if (out) {
+		name_peers(job, peers, out);
+		fclose(out);
+	}
+	json = rp_row_list(rows, text);
+	if (json)
+		list_peers(job, peers, json);
 }
 
 /* nobody closes the windows of a job that is silent */
@@ -65,11 +142,12 @@ static const char *pattern_of(const struct rp_job *job, u64 window_ns)
 	return job->pattern < RP_PATTERNS ? patterns[job->pattern] : "other";
 }
 
-static void print_job(struct rp_rows *rows, const struct rp_maps *maps, const struct rp_job *job,
+static void print_job(struct rp_rows *rows, const struct rp_maps *maps, struct rp_job *job,
 		      u64 window_ns)
 {
 	char cgroup[RP_CGROUP_LEN], text[RP_OWNER_LEN];
 	struct rp_owner owner;
+	unsigned int peers = sort_peers(job);
 	const char *name;
 
 	find_cgroup(maps, job->cgroup_id, cgroup);
@@ -89,7 +167,13 @@ static void print_job(struct rp_rows *rows, const struct rp_maps *maps, const st
 	rp_row_number(rows, job->last.tx_bytes, NULL);
 	rp_row_number(rows, job->last.rx_bytes, NULL);
 	rp_row_number(rows, job->last.tx_messages, NULL);
-	print_totals(rows, job);
+	rp_row_number(rows, job->last.rx_messages, NULL);
+	rp_row_number(rows, job->last.tx_bursts, NULL);
+	rp_row_number(rows, job->last.echoes, NULL);
+	rp_row_number(rows, job->last.gaps, NULL);
+	rp_row_number(rows, job->message_bytes, NULL);
+	print_totals(rows, job, peers);
+	print_peers(rows, job, peers);
 	rp_row_number(rows, job->windows, NULL);
 	rp_row_end(rows);
 }
@@ -107,8 +191,11 @@ int rp_job_show(struct rp_cli *cli, const struct rp_args *args)
 		{ "qps", "QPS", true }, { "pattern", "PATTERN", false },
 		{ "window_tx_peers", "TO", true }, { "window_rx_peers", "FROM", true },
 		{ "window_tx_bytes", NULL, true }, { "window_rx_bytes", NULL, true },
-		{ "window_tx_messages", NULL, true }, { "tx_bytes", "SENT", true },
-		{ "rx_bytes", "RECEIVED", true }, { "windows", NULL, true }, { 0 },
+		{ "window_tx_messages", NULL, true }, { "window_rx_messages", NULL, true },
+		{ "window_tx_bursts", NULL, true }, { "window_echoes", NULL, true },
+		{ "window_gaps", NULL, true }, { "message_bytes", "MESSAGE", true },
+		{ "tx_bytes", "SENT", true }, { "rx_bytes", "RECEIVED", true },
+		{ "peers", "MOST WITH", false }, { "windows", NULL, true }, { 0 },
 	};
 	struct rp_policy *policy = calloc(1, sizeof(*policy));
 	struct rp_job *job = calloc(1, sizeof(*job));

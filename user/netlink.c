@@ -18,7 +18,7 @@
 
 #include "netlink.h"
 
-#define REQUEST_LEN (64 * 1024)		/* a policy; a nest can be no longer */
+#define REQUEST_LEN (96 * 1024)		/* the largest: a policy */
 #define REPLY_LEN (128 * 1024)		/* above what the kernel puts into one datagram */
 #define STORE_MAX (256u << 20)
 #define DUMP_TRIES 8
@@ -222,7 +222,7 @@ static struct nlmsghdr *start(struct rp_nl *nl, uint16_t type, uint8_t cmd, uint
  * @nl: the socket
  * @cmd: what is asked for
  *
- * Return: the message, in a buffer that holds 64 KiB: more than the largest
+ * Return: the message, in a buffer that holds 96 KiB: more than the largest
  * request, a policy, takes.
  */
 struct nlmsghdr *rp_nl_request(struct rp_nl *nl, uint8_t cmd)

@@ -311,6 +311,16 @@ static int print_all(struct rp_cli *cli, const struct snapshot *s)
 	return err;
 }
 
+static int print_policy(struct rp_cli *cli)
+{
+	if (cli->format.json) {
+		puts("[]");
+		return RP_EXIT_OK;
+	}
+	puts("a policy is in force (rocepath status says where); without the module (modprobe rocepath) there are no devices");
+	return rp_policy_classes(cli);
+}
+
 /**
  * rp_overview() - rocepath, without arguments
  * @cli: this run
@@ -320,6 +330,8 @@ int rp_overview(struct rp_cli *cli)
 	struct snapshot s = { 0 };
 	int err;
 
+	if (!rp_cli_has_module() && rp_policy_is_in_force())
+		return print_policy(cli);
 	if (rp_cli_connect(cli))
 		return RP_EXIT_FAILURE;
 	err = take(cli->nl, &s);

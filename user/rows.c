@@ -140,3 +140,22 @@ void rp_row_number(struct rp_rows *rows, uint64_t number, const char *text)
 	snprintf(plain, sizeof(plain), "%" PRIu64, number);
 	add_cell(rows, column, text ? text : plain);
 }
+
+/**
+ * rp_row_list() - the next value is a list
+ * @rows: the list of rows
+ * @text: the same for people; NULL: there is nothing in it
+ *
+ * Return: where its items go, to be closed with rp_json_close(); NULL: nowhere, it is a table.
+ */
+struct rp_json *rp_row_list(struct rp_rows *rows, const char *text)
+{
+	const struct rp_column *column = &rows->columns[rows->at++];
+
+	if (!rows->table) {
+		rp_json_open(&rows->json, column->key, '[');
+		return &rows->json;
+	}
+	add_cell(rows, column, text && *text ? text : "-");
+	return NULL;
+}

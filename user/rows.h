@@ -37,5 +37,6 @@ void rp_row_end(struct rp_rows *rows);
 void rp_row_text(struct rp_rows *rows, const char *text);
 void rp_row_bool(struct rp_rows *rows, bool value);
 void rp_row_number(struct rp_rows *rows, uint64_t number, const char *text);
+struct rp_json *rp_row_list(struct rp_rows *rows, const char *text);
 
 #endif /* ROCEPATH_USER_ROWS_H */

@@ -150,7 +150,22 @@ static bool has_fq(const struct rp_qdiscs *qdiscs, int ifindex)
 	return false;
 }
 
-/* what the policy names and cannot have: netdevices that are not there, ports that cannot pace */
+/* it came after the policy was applied, or somebody has taken programs of ours away */
+static void print_unattached(struct printer *p, struct rp_rtnl *rtnl, const struct rp_hook *hook)
+{
+	const char *program = rp_hook_lacks(rtnl, hook);
+	char what[RP_TEXT_LEN];
+
+	if (!program)
+		return;
+	snprintf(what, sizeof(what), "no %s: apply the policy again", program);
+	print_row(&p->rows, hook->name, "-", 0, what, 0, "-");
+}
+
+/*
+ * What the policy names and does not have: netdevices that are not there, or came later, and
+ * ports that cannot pace.
+ */
 static void print_lacking(struct printer *p, struct rp_rtnl *rtnl)
 {
 	struct rp_qdiscs qdiscs = { 0 };
@@ -161,11 +176,13 @@ static void print_lacking(struct printer *p, struct rp_rtnl *rtnl)
 	if (!rp_in_force_if_any(&spec) && spec && !rp_links_read(rtnl, &links, NULL) &&
 	    !rp_qdiscs_read(rtnl, &qdiscs, NULL)) {
 		rp_hooks_find(spec, &links, &hooks);
-		for (unsigned int i = 0; i < hooks.count; i++)
+		for (unsigned int i = 0; i < hooks.count; i++) {
+			print_unattached(p, rtnl, &hooks.at[i]);
 			if (hooks.at[i].roles & RP_ROLE_PORT &&
 			    !has_fq(&qdiscs, hooks.at[i].ifindex))
 				print_row(&p->rows, hooks.at[i].name, "qdisc", 0,
 					  "no fq: not paced", 0, "-");
+		}
 		for (unsigned int i = 0; i < hooks.missing_count; i++)
 			print_row(&p->rows, hooks.missing[i], "-", 0, "not there", 0, "-");
 	}

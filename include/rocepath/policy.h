@@ -27,10 +27,11 @@
  * Of the layout of all maps: pins of another one are not ours to use. Only layout, documents
  * and ports are read across versions; their own layout stays.
  */
-#define RP_POLICY_VERSION	3
+#define RP_POLICY_VERSION	4
 
 #define RP_CLASSES_MAX		64
-#define RP_RULES_MAX		64	/* one bit each in a mask of rules */
+#define RP_RULES_MAX		256
+#define RP_RULE_WORDS		(RP_RULES_MAX / 64)
 #define RP_SIZE_BOUNDS_MAX	15
 #define RP_NAME_LEN		32
 #define RP_GLOB_LEN		128
@@ -178,6 +179,11 @@ struct rp_rule {
 	u64 dscps;
 };
 
+/** struct rp_rule_mask - a set of rules: bit n of word w is rule 64 * w + n */
+struct rp_rule_mask {
+	u64 word[RP_RULE_WORDS];
+};
+
 /**
  * struct rp_rate - a rate and what follows from it
  * @rate_bytes_per_s: of the applications' data, headers not counted; 0: not paced
@@ -305,10 +311,11 @@ struct rp_dcqcn_params {
  * @dcqcn: its parameters
  * @size_bound_bytes: derived: message sizes at which what rules match changes, ascending
  * @size_bounds: derived: how many
- * @rules_by_group: derived: bit n: rule n allows the opcode group
- * @rules_by_dscp: derived: the same for the DSCP
- * @rules_by_size: derived: by number of bounds that are not above the message's size
- * @rules_by_pattern: derived
+ * @rules_by_size: derived: by number of bounds that are not above the message's size, the rules
+ *	that allow it
+ * @rules_by_group: derived: the same for the opcode group
+ * @rules_by_pattern: derived: for the pattern
+ * @rules_by_dscp: derived: for the DSCP
  * @rules_of_any_qp: derived: rules without a condition about the QP
  * @rule_class: derived: of each rule, for packets to find it in one cache line
  * @rule_number: derived: the same
@@ -334,11 +341,11 @@ struct rp_policy {
 	struct rp_rate total_rate;
 	struct rp_dcqcn_params dcqcn;
 	u64 size_bound_bytes[RP_SIZE_BOUNDS_MAX + 1];
-	u64 rules_by_size[RP_SIZE_BOUNDS_MAX + 1];
-	u64 rules_by_group[16];
-	u64 rules_by_pattern[RP_PATTERNS];
-	u64 rules_by_dscp[64];
-	u64 rules_of_any_qp;
+	struct rp_rule_mask rules_by_size[RP_SIZE_BOUNDS_MAX + 1];
+	struct rp_rule_mask rules_by_group[16];
+	struct rp_rule_mask rules_by_pattern[RP_PATTERNS];
+	struct rp_rule_mask rules_by_dscp[64];
+	struct rp_rule_mask rules_of_any_qp;
 	u8 rule_class[RP_RULES_MAX];
 	u8 rule_number[RP_RULES_MAX];
 	struct rp_class class[RP_CLASSES_MAX];
@@ -546,16 +553,26 @@ struct rp_turn {
 };
 
 /**
- * struct rp_qp_tx - what a packet that leaves finds of its QP
- * @rules: bit n: the QP fulfils what rule n says about QPs
- * @rules_check: rp_rules_check() of @rules and the policy that they are of; another one, or a
+ * struct rp_resolved - one word of the rules whose part about QPs a QP fulfils
+ * @rules: as in struct rp_rule_mask
+ * @check: rp_rules_check() of @rules and the policy that they are of; another one, or a
  *	half of what two CPUs write: resolve again
+ */
+struct rp_resolved {
+	u64 rules;
+	u64 check;
+};
+
+/**
+ * struct rp_qp_tx - what a packet that leaves finds of its QP
+ * @resolved: its rules
  * @qp: in qps
  * @class: of its last packet with data, RP_CLASSES_MAX: none yet
  * @class_told: as qps has it; a packet between others of another class does not change that
  * @job: as in struct rp_qp
  * @job_peer: the same
  * @busy: the rate machine is being moved
+ * @pad: 0
  * @socket_cookie: of the socket that it was seen to send by, which is the RDMA stack's
  * @next_ns: when its next packet may leave by its own rate
  * @class_turn: and by its share of the class, see bpf/pace.h
@@ -569,8 +586,7 @@ struct rp_turn {
  * @dcqcn: the rate machine
  */
 struct rp_qp_tx {
-	u64 rules;
-	u64 rules_check;
+	struct rp_resolved resolved[RP_RULE_WORDS];
 	struct rp_qp_key qp;
 	u32 class;
 	u32 class_told;
@@ -593,7 +609,7 @@ struct rp_qp_tx {
 
 /**
  * rp_rules_check() - of which policy rules are
- * @rules: of struct rp_qp_tx
+ * @rules: of struct rp_resolved
  * @generation: of the policy, not 0
  *
  * Two CPUs may write both words for two policies at once, or one reads while another writes:
@@ -640,6 +656,8 @@ struct rp_qp_rx {
  * @rx_messages: received
  * @tx_bytes_seen: @tx_bytes when the last window was closed
  * @rx_bytes_seen: the same of @rx_bytes
+ * @window_tx_bytes: sent in that window
+ * @window_rx_bytes: received in it
  */
 struct rp_job_peer {
 	struct rp_address address;
@@ -649,6 +667,8 @@ struct rp_job_peer {
 	u64 rx_messages;
 	u64 tx_bytes_seen;
 	u64 rx_bytes_seen;
+	u64 window_tx_bytes;
+	u64 window_rx_bytes;
 };
 
 /**

@@ -65,30 +65,35 @@ static inline int rp_derive_bounds(struct rp_policy *p)
 	return err;
 }
 
+static inline void rp_derive_bit(struct rp_rule_mask *mask, u32 n)
+{
+	mask->word[n / 64] |= 1ull << n % 64;
+}
+
 static inline void rp_derive_rule(struct rp_policy *p, u32 n)
 {
 	const struct rp_rule *r = &p->rule[n];
-	u64 bit = 1ull << n, least;
+	u64 least;
 	u32 i;
 
 	p->rule_class[n] = r->class;
 	p->rule_number[n] = r->number;
 	if (!(r->match & RP_MATCH_OF_QP))
-		p->rules_of_any_qp |= bit;
+		rp_derive_bit(&p->rules_of_any_qp, n);
 	for (i = 0; i < RP_GROUPS; i++)
 		if (!(r->match & RP_MATCH_GROUP) || r->groups >> i & 1)
-			p->rules_by_group[i] |= bit;
+			rp_derive_bit(&p->rules_by_group[i], n);
 	for (i = 0; i < ARRAY_SIZE(p->rules_by_dscp); i++)
 		if (!(r->match & RP_MATCH_DSCP) || r->dscps >> i & 1)
-			p->rules_by_dscp[i] |= bit;
+			rp_derive_bit(&p->rules_by_dscp[i], n);
 	for (i = 0; i < RP_PATTERNS; i++)
 		if (!(r->match & RP_MATCH_PATTERN) || r->patterns >> i & 1)
-			p->rules_by_pattern[i] |= bit;
+			rp_derive_bit(&p->rules_by_pattern[i], n);
 	for (i = 0; i <= p->size_bounds; i++) {
 		least = i ? p->size_bound_bytes[i - 1] : 0;
 		if (!(r->match & RP_MATCH_SIZE) ||
 		    (least >= r->size_min_bytes && least <= r->size_max_bytes))
-			p->rules_by_size[i] |= bit;
+			rp_derive_bit(&p->rules_by_size[i], n);
 	}
 	if (r->match & RP_MATCH_PATTERN)
 		p->flags |= RP_POLICY_BY_PATTERN | RP_POLICY_PATTERNS;
@@ -108,7 +113,7 @@ static inline int rp_policy_derive(struct rp_policy *p)
 	p->version = RP_POLICY_VERSION;
 	p->flags &= ~(RP_POLICY_SIZES | RP_POLICY_BY_PATTERN);
 	p->mark_shift = p->mark_mask ? (u32)__builtin_ctz(p->mark_mask) : 0;
-	p->rules_of_any_qp = 0;
+	memset(&p->rules_of_any_qp, 0, sizeof(p->rules_of_any_qp));
 	memset(p->rules_by_group, 0, sizeof(p->rules_by_group));
 	memset(p->rules_by_dscp, 0, sizeof(p->rules_by_dscp));
 	memset(p->rules_by_pattern, 0, sizeof(p->rules_by_pattern));

@@ -2,7 +2,8 @@
 /*
  * Rules. What one says about QPs is resolved once for each QP and policy, to a mask
  * with one bit for each rule; what it says about packets is in masks of the policy. A
- * packet's rules are the masks' intersection, and the lowest bit is the first match.
+ * packet's rules are the masks' intersection, and the lowest bit is the first match. It
+ * is looked for word by word, so that only rules which stand late cost more.
  * Shared by bpf/, which judges packets, and kmod/rdma/, which judges QPs when they connect.
  */
 #ifndef ROCEPATH_RULES_H
@@ -119,31 +120,33 @@ struct rp_resolving {
 	const struct rp_policy *policy;
 	const struct rp_qp *qp;
 	u64 rules;
+	u32 first;
+	u32 pad;
 };
 
 static long rp_resolve_step(u32 i, void *state)
 {
 	struct rp_resolving *s = state;
+	u32 n = s->first + i;
 
-	if (i >= RP_RULES_MAX)
+	if (n >= RP_RULES_MAX || n >= s->policy->rule_count)
 		return 1;
-	if (rp_rule_of_qp(&s->policy->rule[i], s->qp))
-		s->rules |= 1ull << i;
+	if (rp_rule_of_qp(&s->policy->rule[n], s->qp))
+		s->rules |= 1ull << (i & 63);
 	return 0;
 }
 
 /**
- * rp_resolve() - all rules whose part about QPs a QP fulfils
+ * rp_resolve() - one word of the rules whose part about QPs a QP fulfils
  * @policy: the policy
  * @qp: the QP
- *
- * Return: bit n: rule n.
+ * @word: of struct rp_rule_mask
  */
-rp_inline u64 rp_resolve(const struct rp_policy *policy, const struct rp_qp *qp)
+rp_inline u64 rp_resolve(const struct rp_policy *policy, const struct rp_qp *qp, u32 word)
 {
-	struct rp_resolving s = { .policy = policy, .qp = qp };
+	struct rp_resolving s = { .policy = policy, .qp = qp, .first = word * 64 };
 
-	rp_loop(policy->rule_count, rp_resolve_step, &s);
+	rp_loop(64, rp_resolve_step, &s);
 	return s.rules;
 }
 
@@ -162,11 +165,10 @@ rp_inline u32 rp_size_class(const struct rp_policy *policy, u64 size)
 
 /**
  * rp_first_rule() - the lowest bit
- * @rules: bit n: rule n matches
- *
- * Return: n, RP_NO_RULE: none.
+ * @rules: one word of those that match, not 0
+ * @word: which
  */
-rp_inline u32 rp_first_rule(u64 rules)
+rp_inline u32 rp_first_rule(u64 rules, u32 word)
 {
 	/* BPF cannot count zeros: a de Bruijn sequence has each number of 6 bits once */
 	static const u8 at[64] = {
@@ -176,9 +178,7 @@ rp_inline u32 rp_first_rule(u64 rules)
 		51, 25, 36, 32, 60, 20, 57, 16, 50, 31, 19, 15, 30, 14, 13, 12,
 	};
 
-	if (!rules)
-		return RP_NO_RULE;
-	return at[((rules & -rules) * 0x022fdd63cc95386dull) >> 58];
+	return word * 64 + at[((rules & -rules) * 0x022fdd63cc95386dull) >> 58];
 }
 
 #endif /* ROCEPATH_RULES_H */

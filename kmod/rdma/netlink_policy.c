@@ -155,7 +155,7 @@ static int rule_parse(struct rp_rdma_policy *policy, struct nlattr *nest,
 		return -EINVAL;
 	}
 	if (policy->rules == ROCEPATH_RDMA_RULES) {
-		NL_SET_ERR_MSG_ATTR(extack, nest, "There are more than 64 rules");
+		NL_SET_ERR_MSG_ATTR(extack, nest, "There are more than 256 rules");
 		return -E2BIG;
 	}
 	rule = &policy->rule[policy->rules++];

@@ -25,12 +25,25 @@ static struct {
 	u32 hosts, rank;
 	u64 size;		/* bytes of the collective */
 	u64 ns_per_kib;
+	u64 window_bytes;	/* since the last window was closed */
 	enum rp_pattern truth;
 	u32 windows, right;
 	u32 seen[RP_PATTERNS];
 } v;
 
 static u64 matrix[RP_PATTERNS][RP_PATTERNS];
+
+/* what each host sent and got in a window is all of it */
+static void check_window(void)
+{
+	u64 bytes = 0;
+	u32 i;
+
+	for (i = 0; i < RP_JOB_PEERS_MAX; i++)
+		bytes += v.job.peer[i].window_tx_bytes + v.job.peer[i].window_rx_bytes;
+	assert_int_equal(bytes, v.window_bytes);
+	v.window_bytes = 0;
+}
 
 /* a window that has just been closed counts; the first ones are warming up */
 static void message(u32 peer, bool sent, u64 bytes)
@@ -40,6 +53,7 @@ static void message(u32 peer, bool sent, u64 bytes)
 	v.now = began + bytes / 1024 * v.ns_per_kib;
 	if (rp_job_window_over(&v.job, WINDOW, v.now)) {
 		rp_job_close(&v.job);
+		check_window();
 		if (v.job.windows > SETTLE) {
 			v.windows++;
 			v.right += v.job.pattern == v.truth;
@@ -47,6 +61,7 @@ static void message(u32 peer, bool sent, u64 bytes)
 			matrix[v.truth][v.job.pattern]++;
 		}
 	}
+	v.window_bytes += bytes;
 	rp_job_count(&v.job, peer, sent, bytes, WINDOW, began, v.now);
 }
 

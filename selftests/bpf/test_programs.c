@@ -337,14 +337,44 @@ static void rules_of_another_policy(void **state)
 	check_class(2);
 	for (i = 0; i < 4; i++) {
 		assert_int_equal(bpf_map_lookup_elem(fd, &key, &tx), 0);
-		assert_int_equal(tx.rules, 2);
-		assert_int_equal(tx.rules_check, rp_rules_check(2, policy.generation));
+		assert_int_equal(tx.resolved[0].rules, 2);
+		assert_int_equal(tx.resolved[0].check, rp_rules_check(2, policy.generation));
 		if (i & 1)
-			tx.rules = 1;
+			tx.resolved[0].rules = 1;
 		if (i & 2)
-			tx.rules_check = rp_rules_check(1, policy.generation + 1);
+			tx.resolved[0].check = rp_rules_check(1, policy.generation + 1);
 		assert_int_equal(bpf_map_update_elem(fd, &key, &tx, 0), 0);
 		check_class(2);
+	}
+}
+
+/* each rule of a full policy can be the first that matches, the last one too */
+static void rules_of_all_words(void **state)
+{
+	struct rp_rule *r;
+	u64 before;
+	u32 n, i;
+
+	for (n = 0; n < RP_RULES_MAX; n += n < RP_RULES_MAX - 1 ? 51 : 1) {
+		policy_new(&policy);
+		policy.mark_mask = 0xff;
+		for (i = 0; i < RP_RULES_MAX; i++) {
+			if (i == n || i == n + 1)
+				policy_class(&policy, i == n ? "first" : "later");
+			r = policy_rule(&policy, "rule");
+			r->match = RP_MATCH_COMM | RP_MATCH_DSCP;
+			r->dscps = i % 2 ? 1 : ~0ull;
+			strcpy(r->comm, i < n ? "other" : "nccl");
+		}
+		generation();
+		qp_connect(skel, 31, address4(PEER), 0x3a0, &facts);
+		make(0x04, 0x3a0, 64, 0, false);
+		before = counter_sum(skel->maps.rule_counters, n).packets;
+		check_class(1);
+		assert_int_equal(counter_sum(skel->maps.rule_counters, n).packets, before + 1);
+		/* those with an odd number want another DSCP */
+		make(0x04, 0x3a0, 64, 26 << 2, false);
+		check_class(n % 2 ? (n == RP_RULES_MAX - 1 ? 0 : 2) : 1);
 	}
 }
 
@@ -983,6 +1013,7 @@ int main(void)
 		cmocka_unit_test(rules_about_qps),
 		cmocka_unit_test(rules_about_packets),
 		cmocka_unit_test(rules_of_another_policy),
+		cmocka_unit_test(rules_of_all_words),
 		cmocka_unit_test(old_or_new_never_half),
 		cmocka_unit_test(marks),
 		cmocka_unit_test(marks_of_other_transports),

@@ -83,6 +83,13 @@ def test_usage():
         true('rocepath ' + ' '.join(words) in out, 'help %s lacks %s' % (words[0], words))
         for keyword in keywords(*words):
             true(re.search(r'^        %s ' % keyword, out, re.M), 'help lacks ' + keyword)
+        page, section = re.search(r'^see (?:rocepath(\S*)\(\d\)(?:, ([A-Z]+),)?|docs/)', out, re.M).groups()
+        if section:
+            with open(os.path.join(ROOT, 'docs', 'rocepath%s.5' % page), encoding='utf-8') as file:
+                true('\n.SH %s\n' % section in file.read(), 'help %s: there is no section %s' % (words[0], section))
+    out = run('help', 'drop')[1]
+    true('rocepath drop show [all]\n' in out, out)
+    true(max(len(line) for line in run('help')[1].splitlines()) <= 100, 'lines of help are too long')
 
 
 def man_page():

@@ -2,11 +2,12 @@
 # SPDX-License-Identifier: GPL-2.0
 """Reads policy files with the tool, built with sanitisers: each complaint, the examples, what is printed reads again.
 
-policy/faults has wrong files, each with what must be said about it; `test_policy.py --write` says it anew, to be
-looked at before it is committed.
+policy/faults has wrong files, each with what must be said about it, policy/warnings some that are right, but will
+hardly do what they are for; `test_policy.py --write` says it anew, to be looked at before it is committed.
 """
 
 import glob
+import json
 import os
 import random
 import re
@@ -19,6 +20,7 @@ ROOT = os.path.dirname(os.path.dirname(HERE))
 OUT = os.environ.get('PROGRAMS', os.path.join(ROOT, 'build', 'selftests')) + '/cli'
 TOOL = os.path.join(OUT, 'rocepath')
 FAULTS = os.path.join(HERE, 'policy', 'faults')
+WARNINGS = os.path.join(HERE, 'policy', 'warnings')
 EXAMPLES = sorted(glob.glob(os.path.join(ROOT, 'docs', 'examples', '*.yaml')))
 ENV = dict(os.environ, ASAN_OPTIONS='detect_leaks=1')
 MUTATIONS = 300
@@ -28,8 +30,10 @@ def check(text, *words):
     """(exit code, output, errors) of `rocepath check` of a text."""
     done = subprocess.run([TOOL, 'check', '-', *words], input=text.encode('utf-8', 'surrogateescape'),
                           capture_output=True, timeout=60, check=False, env=ENV)
-    return (done.returncode, done.stdout.decode('utf-8', 'surrogateescape'),
-            done.stderr.decode('utf-8', 'surrogateescape'))
+    err = done.stderr.decode('utf-8', 'surrogateescape')
+    # of the kernel, not of the file
+    err = re.sub('^rocepath: note: this kernel has no TCX .*\n', '', err)
+    return done.returncode, done.stdout.decode('utf-8', 'surrogateescape'), err
 
 
 def true(value, what):
@@ -44,37 +48,49 @@ def read(path):
         return file.read()
 
 
-def faults():
+def cases(path):
     """Each (name, file, complaints)."""
-    for part in read(FAULTS).split('=== ')[1:]:
+    for part in read(path).split('=== ')[1:]:
         name, rest = part.split('\n', 1)
         text, said = rest.split('~~~\n', 1)
         yield name, text, said
 
 
 def write():
-    """Say anew what is said about each fault."""
-    parts = ['=== %s\n%s~~~\n%s' % (name, text, check(text)[2]) for name, text, _ in faults()]
-    with open(FAULTS, 'w', encoding='utf-8', errors='surrogateescape', newline='') as file:
-        file.write(''.join(parts))
+    """Say anew what is said about each file."""
+    for path in (FAULTS, WARNINGS):
+        parts = ['=== %s\n%s~~~\n%s' % (name, text, check(text)[2]) for name, text, _ in cases(path)]
+        with open(path, 'w', encoding='utf-8', errors='surrogateescape', newline='') as file:
+            file.write(''.join(parts))
 
 
 def test_faults():
     """What is wrong is said with its place and what would be right, to the character."""
-    for name, text, said in faults():
+    for name, text, said in cases(FAULTS):
         rc, out, err = check(text)
         true(rc == 1 and not out, '%s: %d %s' % (name, rc, out))
         true(err == said, '%s:\n%s\nbut expected:\n%s' % (name, err, said))
         true(re.match(r'<stdin>:(\d+:\d+:)? ', err), '%s: no place: %s' % (name, err))
 
 
+def test_warnings():
+    """What is right but hardly meant is said with its place as well, and all the same accepted."""
+    for name, text, said in cases(WARNINGS):
+        rc, out, err = check(text)
+        true(rc == 0 and not out, '%s: %d %s' % (name, rc, out))
+        true(err == said, '%s:\n%s\nbut expected:\n%s' % (name, err, said))
+        rc, out, err = check(text, '-j')
+        found = ['<stdin>:%(line)d:%(column)d: warning: %(text)s' % row for row in json.loads(out) if row['warning']]
+        true(rc == 0 and found == re.findall('^<stdin>.*', said, re.M), '%s: %s' % (name, out))
+
+
 def messages():
     """The formats of all complaints about what a file says."""
-    for path in ('read', 'check', 'value'):
+    for path in ('read', 'check', 'value', 'warn'):
         text = read(os.path.join(ROOT, 'user', 'policy', path + '.c'))
         text = re.sub(r'"\s*PRI[ux]64\s*"', 'lu', text)
         text = re.sub(r'"\s*PRI[ux]64', 'lu"', text)
-        for call in re.finditer(r'(?:rp_report|complain|rp_error_set)\((.*?)\);', text, re.S):
+        for call in re.finditer(r'(?:rp_report|complain|rp_error_set|warn)\((.*?)\);', text, re.S):
             found = re.search(r'"((?:[^"\\]|\\.)*)"', call[1])
             if found and found[1] not in ('%s', 'out of memory'):
                 yield found[1]
@@ -82,7 +98,7 @@ def messages():
 
 def test_each_message():
     """No complaint is without a test."""
-    said = '\n'.join(complaint for _, _, complaint in faults()) + test_two_files.said
+    said = '\n'.join(complaint for path in (FAULTS, WARNINGS) for _, _, complaint in cases(path)) + test_two_files.said
     for message in messages():
         pattern = re.sub(r'%+\\?-?\d*[a-z]+', '.*', re.escape(message).replace(r'\%', '%'))
         true(re.search(pattern, said), 'no fault makes it say: %s' % message)
@@ -135,6 +151,20 @@ def test_examples():
         true(rc == 0 and not err and again == full, '%s: %s\n%s' % (path, err, again))
 
 
+def test_defaults():
+    """Each default of pacing, patterns and DCQCN stands in the man page, where its key does."""
+    out = check('version: 1\n', 'effective')[1]
+    page = read(os.path.join(ROOT, 'docs', 'rocepath.yaml.5')).replace('\\fR|\\fI', '|')
+    said = dict(re.findall(r'^\.BI (\S+): .*\n((?:(?!\.T[PQ]|\.PP|\.S[HS]).*\n)*)', page, re.M))
+    count = 0
+    for section in ('pacing', 'patterns', 'dcqcn'):
+        for key, value in re.findall(r'^  (\S+): (\S+)$', re.search(r'^%s:\n((?:  .*\n)+)' % section, out, re.M)[1], re.M):
+            true(re.search(r'[Dd]efault\n?(?:\.BR? | )%s\b' % re.escape(value), said[key]),
+                 '%s.%s is %s by default, and the man page says: %s' % (section, key, value, said[key]))
+            count += 1
+    true(count == 22, '%d defaults' % count)
+
+
 def test_mutations():
     """Whatever a file says, the tool accepts it or complains; it neither crashes nor leaks."""
     chance = random.Random(4791)
@@ -153,7 +183,7 @@ def test_mutations():
             else:
                 text[at:at] = chance.choice(['&a ', '*a', '- ', '{', '[', ': ', '"', '!!int ', '---\n', '...\n'])
         rc, out, err = check(''.join(text))
-        err = re.sub(r'^rocepath: note: .*\n', '', err, flags=re.M)
+        err = re.sub(r'^<stdin>:\d+:\d+: warning: .*\n.*\n.*\n', '', err, flags=re.M)
         true(rc in (0, 1) and not out, 'exit code %d: %s' % (rc, err))
         true('Sanitizer' not in err and 'runtime error' not in err, err + ''.join(text))
         true((rc == 0) == (not err), 'exit code %d: %s' % (rc, err))
@@ -171,7 +201,7 @@ def test_bounds():
     true(err.count('a character') == 20 and 'there is more' in err, err)
 
 
-TESTS = [test_faults, test_two_files, test_each_message, test_examples, test_mutations, test_bounds]
+TESTS = [test_faults, test_warnings, test_two_files, test_each_message, test_examples, test_defaults, test_mutations, test_bounds]
 
 
 def main():

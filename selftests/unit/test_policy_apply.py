@@ -15,6 +15,7 @@ import os
 import re
 import signal
 import socket
+import struct
 import subprocess
 import sys
 import tempfile
@@ -33,7 +34,7 @@ POLICY = '''version: 1
 interfaces: ["v*"]
 admit: {peers: [10.0.%d.0/24, "fd00:%d::/32"]}
 classes:
-  - {name: training, dscp: 26, rate: %dMbit, ecn: on}
+  - {name: training, dscp: 26, rate: %dGbit, ecn: on}
   - {name: bulk}
 default-class: bulk
 rules:
@@ -67,9 +68,9 @@ def sh(command, check=True, stdin=None, timeout=60):
 
 
 def tool(*words, rc=0, stdin=''):
-    """(output, errors) of the tool, without the warning that this kernel has no fq."""
+    """(output, errors) of the tool, without the warnings that this kernel has no fq, and that a clsact was made."""
     done = subprocess.run([TOOL, *words], input=stdin, capture_output=True, timeout=120, check=False, text=True)
-    err = ''.join(line for line in done.stderr.splitlines(True) if 'has no fq' not in line)
+    err = ''.join(line for line in done.stderr.splitlines(True) if 'has no fq' not in line and 'no TCX' not in line)
     if done.returncode != rc:
         raise Failed('%s: %d %s%s' % (words, done.returncode, done.stdout, err))
     return done.stdout, err
@@ -92,13 +93,13 @@ def in_force(maps=True):
         true('no policy is in force' in done.stderr, done.stderr)
         return None
     numbers = {int(n) for n in re.findall(r'10\.0\.(\d+)\.0|fd00:(\d+)::', done.stdout) for n in n if n}
-    rates = {int(n) - 10 for n in re.findall(r'\brate: (\d+)Mbit', done.stdout)}
+    rates = {int(n) - 10 for n in re.findall(r'\brate: (\d+)Gbit', done.stdout)}
     true(len(numbers) == 1 and numbers == rates, 'half a policy: %s' % done.stdout)
     if not maps:
         return numbers.pop()
     active = json.loads(tool('-j', 'class', 'show')[0])
     rate = [row['rate_bytes_per_s'] for row in active if row['name'] == 'training'][0]
-    true(rate * 8 == (rates.pop() + 10) * 1000000, 'the maps hold another policy than its text')
+    true(rate * 8 == (rates.pop() + 10) * 1000000000, 'the maps hold another policy than its text')
     return numbers.pop()
 
 
@@ -217,7 +218,7 @@ def peers():
 def test_apply():
     """apply makes it true, says what changed, and show prints what apply takes."""
     out, err = apply(1)
-    true('+ classes[training].rate: 11Mbit' in out and not err, out + err)
+    true('+ classes[training].rate: 11Gbit' in out and not err, out + err)
     for device in ('v0', 'v1'):
         attached(device)
     equal(ours('w0'), set())
@@ -230,7 +231,7 @@ def test_apply():
     out, _ = apply(2)
     equal(sorted(out.splitlines()), sorted([
         '- admit.peers: 10.0.1.0/24', '- admit.peers: fd00:1::/32', '+ admit.peers: 10.0.2.0/24',
-        '+ admit.peers: fd00:2::/32', '- classes[training].rate: 11Mbit', '+ classes[training].rate: 12Mbit']))
+        '+ admit.peers: fd00:2::/32', '- classes[training].rate: 11Gbit', '+ classes[training].rate: 12Gbit']))
     text = sh('bpftool map dump pinned %s/active' % PINS)
     for word in ('"rate_bytes_per_s": 1500000', '"name": "training"', '"RP_ACTION_DROP"'):
         true(word in text, 'bpftool does not show ' + word)
@@ -252,6 +253,9 @@ def test_shows():
     reasons = {row['reason']: row['verdict'] for row in json.loads(tool('-j', 'drop', 'show')[0])}
     equal({reasons[name] for name in reasons if name.startswith('cnp_')}, {'drop'})
     equal((reasons['rx_malformed'], reasons['tx_malformed']), ('pass', 'pass'))
+    if not os.path.exists('/sys/module/rocepath'):
+        true(re.search(r'^a policy is in force.*\n.*\n.* training +26 ', tool()[0]), tool()[0])
+        equal(json.loads(tool('-j')[0]), [])
     for words in ('qp show', 'job show'):
         equal(json.loads(tool('-j', *words.split())[0]), [], words)
     rows = json.loads(tool('-j', 'status')[0])
@@ -280,6 +284,9 @@ def test_json():
     equal([(row['file'], str(row['line']), str(row['column']), row['text']) for row in found],
           [('<stdin>', *line) for line in lines])
     equal(json.loads(tool('-j', 'check', '-', stdin=policy(1))[0]), [])
+    slow = policy(1).replace('11Gbit', '11Mbit')
+    equal([row['warning'] for row in json.loads(tool('-j', 'check', '-', stdin=slow)[0])], [True])
+    equal(tool('apply', '-', stdin=slow)[1].count('warning: at rate 11Mbit'), 1)
     apply(1)
     found = json.loads(tool('diff', '-', '-j', stdin=policy(2))[0])
     equal([('-' if row['change'] == 'goes' else '+') + ' ' + row['statement'] for row in found],
@@ -301,6 +308,46 @@ def test_numbers():
     tool('apply', '-', stdin=text)
     after = {row['name']: row['id'] for row in json.loads(tool('-j', 'class', 'show')[0])}
     equal(after, {'training': before['training'], 'first': before['bulk']})
+    tool('clean')
+
+
+def layout(name):
+    """{member: offset} of a struct of the maps, by what their types say."""
+    types = json.loads(sh('bpftool -j btf dump map pinned %s/jobs all' % PINS))['types']
+    found = [t for t in types if t['name'] == name and t['kind'] == 'STRUCT'][0]
+    return dict({m['name']: m['bits_offset'] // 8 for m in found['members']}, size=found['size'])
+
+
+def test_jobs():
+    """A job, as programs leave it: peers with what was exchanged, the most first."""
+    apply(1)
+    job, peer, window = layout('rp_job'), layout('rp_job_peer'), layout('rp_job_window')
+    value = bytearray(job['size'])
+
+    def put(offset, form, number):
+        struct.pack_into(form, value, offset, number)
+
+    for name, form, number in (('qps', 'I', 3), ('peer_count', 'I', 6), ('pattern', 'I', 5), ('message_bytes', 'Q', 65536)):
+        put(job[name], form, number)
+    for name, form, number in (('tx_peers', 'I', 5), ('tx_bursts', 'Q', 7), ('gaps', 'Q', 2), ('rx_messages', 'Q', 9)):
+        put(job['last'] + window[name], form, number)
+    for i in range(6):
+        at = job['peer'] + i * peer['size']
+        value[at:at + 16] = socket.inet_pton(socket.AF_INET6, '::ffff:10.0.0.%d' % (10 + i))
+        if i < 5:
+            for name, number in (('tx_bytes', 1000 * i + 1), ('rx_bytes', 3), ('tx_messages', i),
+                                 ('window_tx_bytes', 10 * i)):
+                put(at + peer[name], 'Q', number)
+    sh('bpftool map update pinned %s/jobs key 7 0 0 0 value %s' % (PINS, ' '.join(str(byte) for byte in value)))
+    row, = json.loads(tool('-j', 'job', 'show')[0])
+    equal((row['pattern'], row['qps'], row['message_bytes'], row['tx_bytes'], row['rx_bytes']),
+          ('all-to-all', 3, 65536, 10005, 15))
+    equal((row['window_tx_peers'], row['window_tx_bursts'], row['window_gaps'], row['window_rx_messages']), (5, 7, 2, 9))
+    equal([p['address'] for p in row['peers']], ['10.0.0.%d' % n for n in (14, 13, 12, 11, 10, 15)])
+    equal([p['window_tx_bytes'] for p in row['peers']], [40, 30, 20, 10, 0, 0])
+    equal(row['peers'][0], {'address': '10.0.0.14', 'window_tx_bytes': 40, 'window_rx_bytes': 0, 'tx_bytes': 4001,
+                            'rx_bytes': 3, 'tx_messages': 4, 'rx_messages': 0})
+    true('10.0.0.14 10.0.0.13 10.0.0.12, 2 more' in tool('job', 'show')[0], tool('job', 'show')[0])
     tool('clean')
 
 
@@ -389,8 +436,10 @@ def test_full():
 
 
 def test_clsact_of_ours():
-    """A clsact that we made stays while others have filters in it."""
-    apply(1)
+    """Of a clsact that is made is warned once; it stays while others have filters in it."""
+    for warnings in (2, 0):
+        done = subprocess.run([TOOL, 'apply', '-'], input=policy(1), capture_output=True, timeout=60, check=True, text=True)
+        equal(done.stderr.count('no TCX (Linux 6.6) is to be had'), warnings, done.stderr)
     sh("tc filter add dev v0 ingress prio 9 bpf bytecode '1,6 0 0 4294967295,' da")
     tool('clean')
     equal(filters('v0'), [('ingress', 'direct')])
@@ -537,7 +586,7 @@ def test_other_version():
                  '%s: %s' % (make.__name__, err))
         attached()
         out, _ = apply(2)
-        true('- classes[training].rate: 11Mbit' in out, '%s: the policy before is not known: %s' % (make.__name__, out))
+        true('- classes[training].rate: 11Gbit' in out, '%s: the policy before is not known: %s' % (make.__name__, out))
         equal(in_force(), 2)
         attached()
     tool('clean')
@@ -592,6 +641,32 @@ def test_try():
     nothing()
 
 
+def has_policy(device, seconds=1):
+    """Wait until a policy is attached to a netdevice."""
+    begun = time.monotonic()
+    while ours(device) - {('ingress', 'admit_ingress')} != OURS:
+        true(time.monotonic() - begun < seconds, 'not within %d s: %s' % (seconds, filters(device)))
+        time.sleep(0.02)
+    print('# %s has the policy after %.2f s' % (device, time.monotonic() - begun))
+
+
+def run_follows(job):
+    """What `run` sees: a netdevice that comes, another one in its place, SIGHUP, SIGTERM."""
+    sh('ip link add v7 type veth peer name w7')
+    has_policy('v7')
+    for same_number in (False, True):
+        replace('v7', same_number)
+        has_policy('v7')
+    equal(lacking(), [])
+    sh('ip link del v7')
+    with open('one.yaml', 'w', encoding='utf-8') as file:
+        file.write(policy(4))
+    job.send_signal(signal.SIGHUP)
+    wait_for(4)
+    job.terminate()
+    equal(job.wait(20), 0)
+
+
 def test_run():
     """run attaches the policy to netdevices that come later, within a second, and ends cleanly."""
     with open('one.yaml', 'w', encoding='utf-8') as file:
@@ -605,19 +680,10 @@ def test_run():
         with subprocess.Popen([TOOL, 'run', 'one.yaml'], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
                               env=dict(os.environ, NOTIFY_SOCKET=directory + '/notify')) as job:
             equal(listener.stdout.readline(), 'READY=1\n')
-            sh('ip link add v7 type veth peer name w7')
-            begun = time.monotonic()
-            while ours('v7') - {('ingress', 'admit_ingress')} != OURS:
-                true(time.monotonic() - begun < 1, 'not within a second: %s' % filters('v7'))
-                time.sleep(0.02)
-            print('# a netdevice has the policy after %.2f s' % (time.monotonic() - begun))
-            sh('ip link del v7')
-            with open('one.yaml', 'w', encoding='utf-8') as file:
-                file.write(policy(4))
-            job.send_signal(signal.SIGHUP)
-            wait_for(4)
-            job.terminate()
-            equal(job.wait(20), 0)
+            try:
+                run_follows(job)
+            finally:
+                job.kill()
         listener.terminate()
         listener.wait()
         listener.stdout.close()
@@ -626,6 +692,35 @@ def test_run():
     apply(4)
     rows = json.loads(sh('bpftool -j map dump pinned %s/ports' % PINS))
     equal(sorted(row['formatted']['value']['name'] for row in rows), ['v0', 'v1'])
+    tool('clean')
+
+
+def replace(device, same_number):
+    """Have another netdevice of the same name, at once, and of the same number if that is wanted."""
+    number = json.loads(sh('ip -j link show ' + device))[0]['ifindex']
+    options = 'index %d' % number if same_number else ''
+    sh('ip -batch -', stdin='link del %s\nlink add %s %s type veth peer name w%s\n' % (
+        device, device, options, device[1:]))
+
+
+def lacking():
+    """The netdevices that status says the policy is not attached to."""
+    return [row['netdevice'] for row in json.loads(tool('-j', 'status')[0]) if 'apply the policy again' in row['name']]
+
+
+def test_replaced():
+    """Without run, status says which netdevices came later, also in the place of others; apply attaches to them."""
+    sh('ip link add v8 type veth peer name w8')
+    apply(1)
+    equal(lacking(), [])
+    for same_number in (False, True):
+        replace('v8', same_number)
+        equal(lacking(), ['v8'])
+        apply(1)
+        equal(lacking(), [])
+        equal(ours('v8') - {('ingress', 'admit_ingress')}, OURS)
+    sh('ip link del v8')
+    equal(lacking(), [])
     tool('clean')
 
 
@@ -735,8 +830,8 @@ def test_no_privilege():
     equal(done.stderr.count('\n'), 1)
 
 
-TESTS = [test_apply, test_shows, test_json, test_numbers, test_counts, test_foreign, test_reloads, test_together, test_killed, test_failure,
-         test_other_version, test_try, test_run, test_unknown_qp, test_directory, test_other_namespace, test_no_types, test_foreign_qdisc, test_large_mtu, test_no_privilege]
+TESTS = [test_apply, test_shows, test_jobs, test_json, test_numbers, test_counts, test_foreign, test_reloads, test_together, test_killed, test_failure,
+         test_other_version, test_try, test_run, test_replaced, test_unknown_qp, test_directory, test_other_namespace, test_no_types, test_foreign_qdisc, test_large_mtu, test_no_privilege]
 LINKS = [test_foreign_links, test_full]
 FILTERS = [test_apply, test_foreign, test_clsact_of_ours, test_reloads, test_killed, test_failure, test_other_version]
 

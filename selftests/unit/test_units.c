@@ -356,10 +356,10 @@ static const struct rp_verb verbs[] = {
 static const struct rp_verb alone[] = { { .name = "", .run = run_nothing } };
 
 static const struct rp_object objects[] = {
-	{ "device", "", verbs, ARRAY_SIZE(verbs) },
-	{ "port", "", verbs, 1 },
-	{ "peer", "", verbs, 1 },
-	{ "monitor", "", alone, 1 },
+	{ .name = "device", .verbs = verbs, .verb_count = ARRAY_SIZE(verbs) },
+	{ .name = "port", .verbs = verbs, .verb_count = 1 },
+	{ .name = "peer", .verbs = verbs, .verb_count = 1 },
+	{ .name = "monitor", .verbs = alone, .verb_count = 1 },
 };
 
 static const struct rp_grammar grammar = { objects, 4 };

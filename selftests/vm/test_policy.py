@@ -213,7 +213,9 @@ def qps_before(a, b):
            why='its packets are in its class')
     row = [row for row in rows(a, 'qp') if row['comm'] == 'ib_write_bw'][0]
     ksft.eq((row['class'], row['peer']), ('mine', B))
-    ksft.eq([job['qps'] for job in rows(a, 'job') if job['cgroup_id'] == row['cgroup_id']], [1])
+    jobs = [job for job in rows(a, 'job') if job['cgroup_id'] == row['cgroup_id']]
+    ksft.eq([(job['qps'], [peer['address'] for peer in job['peers']]) for job in jobs], [(1, [B])])
+    ksft.ge(jobs[0]['peers'][0]['tx_bytes'], 100 * 1024)
     run.wait()
     clean(a)
 

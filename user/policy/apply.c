@@ -471,7 +471,6 @@ int rp_apply(struct rp_spec *spec)
 	int ret = RP_EXIT_FAILURE;
 	struct transaction t;
 
-	rp_rdma_say(spec, stderr);
 	rp_spec_fill(spec);
 	if (!begin(&t) && !open_maps(&t)) {
 		if (open_programs(&t) || change(&t, spec, text)) {

@@ -16,6 +16,7 @@
 
 #include "attach.h"
 
+#define LOOPBACK 1		/* each namespace has it */
 #define BEFORE_ALL (1u << 3)	/* BPF_F_BEFORE, of no other program */
 
 /* where a link belongs */
@@ -100,6 +101,20 @@ static int attach(const struct place *place, const struct rp_programs *programs,
 }
 
 /**
+ * rp_has_tcx() - does the kernel have TCX?
+ *
+ * Return: 1, 0, or -EPERM: it may not be asked.
+ */
+int rp_has_tcx(void)
+{
+	u32 count = 0;
+
+	if (!bpf_prog_query(LOOPBACK, RP_TCX_EGRESS, 0, NULL, NULL, &count))
+		return 1;
+	return errno == EPERM || errno == EACCES ? -EPERM : 0;
+}
+
+/**
  * rp_attach_xdp() - have admission on a netdevice by XDP
  * @programs: the programs
  * @ifindex: the netdevice
@@ -137,6 +152,26 @@ int rp_attach_tcx(const struct rp_programs *programs, enum rp_program program, i
 
 	link_path(program, ifindex, place.path);
 	return attach(&place, programs, program, program);
+}
+
+/**
+ * rp_is_attached() - is there a link of a program?
+ * @program: the program
+ * @ifindex: the netdevice; one that has taken the number of another has none of its links
+ */
+bool rp_is_attached(enum rp_program program, int ifindex)
+{
+	char path[RP_PATH_LEN];
+	uint32_t id;
+	bool there;
+	int link;
+
+	link_path(program, ifindex, path);
+	link = bpf_obj_get(path);
+	there = read_link(link, ifindex, &id);
+	if (link >= 0)
+		close(link);
+	return there;
 }
 
 /**

@@ -9,9 +9,11 @@
 #define RP_TCX_INGRESS 46
 #define RP_TCX_EGRESS 47
 
+int rp_has_tcx(void);
 int rp_attach_xdp(const struct rp_programs *programs, int ifindex);
 int rp_attach_tcx(const struct rp_programs *programs, enum rp_program program, int ifindex,
 		  bool egress);
+bool rp_is_attached(enum rp_program program, int ifindex);
 void rp_detach(enum rp_program program, int ifindex);
 int rp_hold(const struct rp_programs *programs, int ifindex);
 void rp_release(int held);

@@ -127,6 +127,9 @@ static void check_class(const struct checker *c, const struct rp_spec_class *cla
 	if (rp_given(class, RP_KEY_CLASS_RATE) && rp_given(all, RP_KEY_PACING_RATE))
 		check_lower(c, &class->rate, &all->rate, "rate", "the rate of pacing",
 			    RP_UNIT_RATE);
+	else if (rp_given(class, RP_KEY_CLASS_QP_RATE) && rp_given(all, RP_KEY_PACING_RATE))
+		check_lower(c, &class->qp_rate, &all->rate, "qp-rate", "the rate of pacing",
+			    RP_UNIT_RATE);
 	if (!rp_given(class, RP_KEY_CLASS_DSCP))
 		check_other_dscps(c, class);
 	check_exempt(c, class);

@@ -12,10 +12,15 @@ _Static_assert(RP_SPEC_SIZES_MAX == RP_SIZE_BOUNDS_MAX && RP_SPEC_RULES_MAX == R
 	       RP_SPEC_CLASSES_MAX == RP_CLASSES_MAX && RP_SPEC_NAME_MAX < RP_NAME_LEN &&
 	       RP_SPEC_PEERS_MAX < RP_PEERS_MAX, "what files may say fits into the maps");
 
-/* the number that a name had, or one that nobody had or has */
-static uint32_t find_free(uint64_t used)
+/* a number that nobody had or has: there are as many as may be named */
+static uint32_t take_free(bool *used)
 {
-	return __builtin_ctzll(~used);
+	uint32_t number = 0;
+
+	while (used[number])
+		number++;
+	used[number] = true;
+	return number;
 }
 
 static uint32_t class_before(const struct rp_policy *before, const char *name)
@@ -42,19 +47,16 @@ static void put_text(char *to, size_t size, const char *text)
 static void number_classes(const struct rp_spec *spec, const struct rp_policy *before,
 			   uint32_t *numbers)
 {
-	uint64_t used = 0;
+	bool used[RP_CLASSES_MAX] = { false };
 
 	for (unsigned int i = 0; i < spec->classes.count; i++) {
 		numbers[i] = class_before(before, rp_spec_class_at(spec, i)->name);
 		if (numbers[i] < RP_CLASSES_MAX)
-			used |= 1ull << numbers[i];
+			used[numbers[i]] = true;
 	}
-	for (unsigned int i = 0; i < spec->classes.count; i++) {
-		if (numbers[i] == RP_CLASSES_MAX) {
-			numbers[i] = find_free(used);
-			used |= 1ull << numbers[i];
-		}
-	}
+	for (unsigned int i = 0; i < spec->classes.count; i++)
+		if (numbers[i] == RP_CLASSES_MAX)
+			numbers[i] = take_free(used);
 }
 
 static void compile_class(const struct rp_spec_class *from, struct rp_class *to)
@@ -158,20 +160,18 @@ static void compile_rules(const struct rp_spec *spec, const struct rp_policy *be
 			  struct rp_policy *policy, const uint32_t *classes)
 {
 	uint32_t numbers[RP_SPEC_RULES_MAX];
-	uint64_t used = 0;
+	bool used[RP_RULES_MAX] = { false };
 
 	for (unsigned int i = 0; i < spec->rules.count; i++) {
 		numbers[i] = rule_before(before, rp_spec_rule_at(spec, i)->name);
 		if (numbers[i] < RP_RULES_MAX)
-			used |= 1ull << numbers[i];
+			used[numbers[i]] = true;
 	}
 	for (unsigned int i = 0; i < spec->rules.count; i++) {
 		const struct rp_spec_rule *rule = rp_spec_rule_at(spec, i);
 
-		if (numbers[i] == RP_RULES_MAX) {
-			numbers[i] = find_free(used);
-			used |= 1ull << numbers[i];
-		}
+		if (numbers[i] == RP_RULES_MAX)
+			numbers[i] = take_free(used);
 		compile_rule(rule, numbers[i], classes[rp_spec_class_index(spec, rule->class)],
 			     policy);
 	}

@@ -113,7 +113,12 @@ static int make_clsact(struct attaching *a)
 	if (err)
 		return err;
 	err = bpf_tc_hook_create(&tc);
-	return err && err != -EEXIST ? failed(hook->name, "clsact", err, a->error) : 0;
+	if (err && err != -EEXIST)
+		return failed(hook->name, "clsact", err, a->error);
+	if (!err)
+		rp_complain("warning: %s: no TCX (Linux 6.6) is to be had, and a clsact replaces the queue: what waited is lost, and QPs of rdma_rxe that were sending may have ended; the next apply does neither",
+			    hook->name);
+	return 0;
 }
 
 static bool has_name(uint32_t id, const char *name)
@@ -277,6 +282,43 @@ int rp_hook_attach(struct rp_rtnl *rtnl, const struct rp_qdiscs *qdiscs,
 	if (!err && hook->roles & RP_ROLE_PORT)
 		err = attach_admit(&a);
 	return err;
+}
+
+/* by a link, or by a filter */
+static bool has_program(struct rp_rtnl *rtnl, int ifindex, enum rp_program program)
+{
+	struct rp_filters filters = { 0 };
+	bool found = rp_is_attached(program, ifindex);
+
+	if (!found && !rp_filters_read(rtnl, ifindex, &filters, NULL))
+		found = find_filter(&filters, places[program].egress, program);
+	rp_filters_drop(&filters);
+	return found;
+}
+
+/**
+ * rp_hook_lacks() - is there a program that a netdevice should have, and has not?
+ * @rtnl: a socket
+ * @hook: the netdevice and its roles
+ *
+ * It came after the policy was applied, perhaps in the place of another one of its name.
+ *
+ * Return: the name of the program, or NULL.
+ */
+const char *rp_hook_lacks(struct rp_rtnl *rtnl, const struct rp_hook *hook)
+{
+	int ifindex = hook->ifindex;
+
+	if (hook->roles & RP_ROLE_TRAFFIC && !has_program(rtnl, ifindex, RP_PROGRAM_EGRESS))
+		return rp_program_names[RP_PROGRAM_EGRESS];
+	if (hook->roles & RP_ROLE_TRAFFIC && !has_program(rtnl, ifindex, RP_PROGRAM_INGRESS))
+		return rp_program_names[RP_PROGRAM_INGRESS];
+	if (hook->roles & RP_ROLE_GUARD && !has_program(rtnl, ifindex, RP_PROGRAM_PORT_EGRESS))
+		return rp_program_names[RP_PROGRAM_PORT_EGRESS];
+	if (hook->roles & RP_ROLE_PORT && !rp_is_attached(RP_PROGRAM_ADMIT, ifindex) &&
+	    !has_program(rtnl, ifindex, RP_PROGRAM_ADMIT_INGRESS))
+		return rp_program_names[RP_PROGRAM_ADMIT];
+	return NULL;
 }
 
 /* not with the filters of somebody else in it */

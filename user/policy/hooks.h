@@ -48,6 +48,7 @@ int rp_port_remember(const struct rp_maps *maps, uint32_t ifindex,
 int rp_hook_attach(struct rp_rtnl *rtnl, const struct rp_qdiscs *qdiscs,
 		   const struct rp_hook *hook, const struct rp_programs *programs,
 		   const struct rp_maps *maps, struct rp_error *error);
+const char *rp_hook_lacks(struct rp_rtnl *rtnl, const struct rp_hook *hook);
 void rp_hook_detach(struct rp_rtnl *rtnl, uint32_t ifindex, const struct rp_maps *maps,
 		    unsigned int roles);
 

@@ -58,6 +58,15 @@ static struct rp_spec *finish(struct rp_spec *spec, struct rp_report *report)
 	return NULL;
 }
 
+/* what policies are made of by people, and not by us */
+static struct rp_spec *finish_files(struct rp_spec *spec, struct rp_report *report)
+{
+	spec = finish(spec, report);
+	if (spec)
+		rp_spec_warn(spec, report);
+	return spec;
+}
+
 static struct rp_spec *begin(void)
 {
 	struct rp_spec *spec = rp_spec_new();
@@ -103,7 +112,7 @@ struct rp_spec *rp_spec_load_json(const char *path, struct rp_json *json)
 			report.errors++;
 		}
 	}
-	return finish(spec, &report);
+	return finish_files(spec, &report);
 }
 
 /**

@@ -12,7 +12,7 @@
 
 #define RP_SPEC_VERSION 1
 #define RP_SPEC_CLASSES_MAX 64	/* the default among them */
-#define RP_SPEC_RULES_MAX 64
+#define RP_SPEC_RULES_MAX 256
 #define RP_SPEC_SIZES_MAX 15		/* different message sizes in rules */
 #define RP_SPEC_PEERS_MAX 4096
 #define RP_SPEC_EVS_MAX 256
@@ -373,6 +373,7 @@ const char *rp_spec_default(const struct rp_spec *spec);
 
 int rp_spec_read(struct rp_spec *spec, struct rp_source *source, struct rp_report *report);
 void rp_spec_check(const struct rp_spec *spec, struct rp_report *report);
+void rp_spec_warn(const struct rp_spec *spec, struct rp_report *report);
 void rp_spec_fill(struct rp_spec *spec);
 void rp_spec_print(const struct rp_spec *spec, FILE *out);
 int rp_spec_diff(const struct rp_spec *before, const struct rp_spec *after, FILE *out);

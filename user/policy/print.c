@@ -144,28 +144,34 @@ static void fill_dscps(struct rp_spec_class *class)
 			1ull << RP_KEY_CLASS_MANAGEMENT_DSCP;
 }
 
+/* not above that of the whole, which counts as well; @burst: of the whole, 0: it has none */
+static uint64_t burst_within(uint64_t burst)
+{
+	return burst && burst < RP_BURST_DEFAULT ? burst : RP_BURST_DEFAULT;
+}
+
 /* defaults that depend on what else is said */
 static void fill_rest(struct rp_spec *spec)
 {
+	if (rp_given(&spec->pacing, RP_KEY_PACING_RATE) &&
+	    !rp_given(&spec->pacing, RP_KEY_PACING_BURST)) {
+		spec->pacing.burst = RP_BURST_DEFAULT;
+		spec->pacing.given |= 1ull << RP_KEY_PACING_BURST;
+	}
 	for (unsigned int i = 0; i < spec->classes.count; i++) {
 		struct rp_spec_class *class = rp_spec_class_at(spec, i);
 
 		if (rp_given(class, RP_KEY_CLASS_DSCP))
 			fill_dscps(class);
 		if (rp_given(class, RP_KEY_CLASS_RATE) && !rp_given(class, RP_KEY_CLASS_BURST)) {
-			class->burst = RP_BURST_DEFAULT;
+			class->burst = burst_within(spec->pacing.burst);
 			class->given |= 1ull << RP_KEY_CLASS_BURST;
 		}
 		if (rp_given(class, RP_KEY_CLASS_QP_RATE) &&
 		    !rp_given(class, RP_KEY_CLASS_QP_BURST)) {
-			class->qp_burst = RP_BURST_DEFAULT;
+			class->qp_burst = burst_within(class->burst);
 			class->given |= 1ull << RP_KEY_CLASS_QP_BURST;
 		}
-	}
-	if (rp_given(&spec->pacing, RP_KEY_PACING_RATE) &&
-	    !rp_given(&spec->pacing, RP_KEY_PACING_BURST)) {
-		spec->pacing.burst = RP_BURST_DEFAULT;
-		spec->pacing.given |= 1ull << RP_KEY_PACING_BURST;
 	}
 	if (spec->admit.peers.count && !rp_given(&spec->admit, RP_KEY_ADMIT_UNKNOWN_PEER)) {
 		spec->admit.unknown_peer = RP_VERDICT_DROP;

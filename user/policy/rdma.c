@@ -10,12 +10,10 @@
 
 #include <linux/rocepath_rdma.h>
 
-#include "../units.h"
 #include "rdma.h"
 
 #define TIMEOUT_NS 4096		/* IBTA 9.7.6.1.3: times 2 to the power of the number */
 #define TIMEOUT_MAX 31
-#define SAY_PERCENT 1		/* what is nearer is not worth a line */
 
 /**
  * rp_rdma_exponent() - a timeout as QPs have it
@@ -59,33 +57,6 @@ bool rp_rdma_wanted(const struct rp_spec *spec)
 	for (unsigned int i = 0; i < spec->classes.count; i++)
 		wanted |= class_wants(rp_spec_class_at(spec, i));
 	return wanted;
-}
-
-static void say_timeout(const struct rp_spec_class *class, FILE *out)
-{
-	uint8_t exponent = rp_rdma_exponent(class->timeout);
-	uint64_t ns = rp_rdma_exponent_ns(exponent), wanted = class->timeout * 1000;
-	char asked[RP_TEXT_LEN], real[RP_TEXT_LEN];
-
-	if (!exponent || ns - wanted <= wanted * SAY_PERCENT / 100)
-		return;
-	rp_unit_print(RP_UNIT_US, class->timeout, asked);
-	rp_duration_print(ns / 1000, real);
-	fprintf(out,
-		"rocepath: note: class %s: QPs have no timeout of %s; the next is %s (4.096us x 2^%u)\n",
-		class->name, asked, real, exponent);
-}
-
-/**
- * rp_rdma_say() - print where QPs cannot have exactly what a policy asks for
- * @spec: the policy
- * @out: where
- */
-void rp_rdma_say(const struct rp_spec *spec, FILE *out)
-{
-	for (unsigned int i = 0; i < spec->classes.count; i++)
-		if (rp_given(rp_spec_class_at(spec, i), RP_KEY_CLASS_TIMEOUT))
-			say_timeout(rp_spec_class_at(spec, i), out);
 }
 
 static void put_class(struct nlmsghdr *nlh, const struct rp_spec_class *class,
@@ -142,7 +113,7 @@ static void put_rule(struct nlmsghdr *nlh, const struct rp_rule *rule)
 
 /**
  * rp_rdma_put_policy() - add classes and rules to a request
- * @nlh: of CMD_POLICY_SET, with room for 64 KiB
+ * @nlh: of CMD_POLICY_SET, with room for 96 KiB
  * @spec: the policy, filled
  * @policy: the same, compiled
  */

@@ -3,8 +3,6 @@
 #ifndef ROCEPATH_USER_POLICY_RDMA_H
 #define ROCEPATH_USER_POLICY_RDMA_H
 
-#include <stdio.h>
-
 #include <libmnl/libmnl.h>
 #include <rocepath/policy.h>
 
@@ -13,7 +11,6 @@
 uint8_t rp_rdma_exponent(uint64_t us);
 uint64_t rp_rdma_exponent_ns(uint8_t exponent);
 bool rp_rdma_wanted(const struct rp_spec *spec);
-void rp_rdma_say(const struct rp_spec *spec, FILE *out);
 void rp_rdma_put_policy(struct nlmsghdr *nlh, const struct rp_spec *spec,
 			const struct rp_policy *policy);
 void rp_rdma_put_settings(struct nlmsghdr *nlh, const struct rp_spec_steering *set,

@@ -135,8 +135,8 @@ static void print_caret(FILE *out, const char *line, int len, const struct rp_ma
 	fputc('\n', out);
 }
 
-static void report_json(struct rp_json *json, const struct rp_mark *mark, const char *format,
-			va_list args)
+static void report_json(struct rp_json *json, const struct rp_mark *mark, bool warning,
+			const char *format, va_list args)
 {
 	char *text = NULL;
 
@@ -150,9 +150,41 @@ static void report_json(struct rp_json *json, const struct rp_mark *mark, const 
 		rp_json_number(json, "column", mark->column);
 		rp_json_number(json, "width", mark->width);
 	}
+	rp_json_bool(json, "warning", warning);
 	rp_json_string(json, "text", text);
 	rp_json_close(json, '}');
 	free(text);
+}
+
+static void report_line(FILE *out, const struct rp_mark *mark, bool warning, const char *format,
+			va_list args)
+{
+	int len;
+
+	if (mark && mark->source)
+		fprintf(out, "%s:", mark->source->path);
+	else
+		fputs("rocepath:", out);
+	if (mark && mark->line)
+		fprintf(out, "%u:%u:", mark->line, mark->column);
+	fputs(warning ? " warning: " : " ", out);
+	vfprintf(out, format, args);
+	fputc('\n', out);
+	if (mark && mark->source && mark->line) {
+		const char *line = line_at(mark->source, mark->line, &len);
+
+		fprintf(out, "    %.*s\n", len, line);
+		print_caret(out, line, len, mark);
+	}
+}
+
+static void report_any(struct rp_report *report, const struct rp_mark *mark, bool warning,
+		       const char *format, va_list args)
+{
+	if (report->json)
+		report_json(report->json, mark, warning, format, args);
+	else
+		report_line(report->out, mark, warning, format, args);
 }
 
 /**
@@ -164,35 +196,28 @@ static void report_json(struct rp_json *json, const struct rp_mark *mark, const 
 void rp_report(struct rp_report *report, const struct rp_mark *mark, const char *format, ...)
 {
 	va_list args;
-	int len;
 
-	if (report->json) {
-		report->errors++;
-		va_start(args, format);
-		report_json(report->json, mark, format, args);
-		va_end(args);
-		return;
-	}
-	if (++report->errors > REPORTED_MAX) {
+	if (++report->errors > REPORTED_MAX && !report->json) {
 		if (report->errors == REPORTED_MAX + 1)
 			fputs("rocepath: there is more; mend these first\n", report->out);
 		return;
 	}
-	if (mark && mark->source)
-		fprintf(report->out, "%s:", mark->source->path);
-	else
-		fputs("rocepath:", report->out);
-	if (mark && mark->line)
-		fprintf(report->out, "%u:%u:", mark->line, mark->column);
-	fputc(' ', report->out);
 	va_start(args, format);
-	vfprintf(report->out, format, args);
+	report_any(report, mark, false, format, args);
 	va_end(args);
-	fputc('\n', report->out);
-	if (mark && mark->source && mark->line) {
-		const char *line = line_at(mark->source, mark->line, &len);
+}
 
-		fprintf(report->out, "    %.*s\n", len, line);
-		print_caret(report->out, line, len, mark);
-	}
+/**
+ * rp_warn() - say what is allowed, but hardly meant
+ * @report: where it goes; nothing is counted
+ * @mark: the place
+ * @format: what will happen and what would be better, without a newline
+ */
+void rp_warn(struct rp_report *report, const struct rp_mark *mark, const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	report_any(report, mark, true, format, args);
+	va_end(args);
 }

@@ -34,7 +34,7 @@ struct rp_mark {
 	unsigned int width;
 };
 
-/* where complaints go, as lines or, if @json is not NULL, as objects; and how many there were */
+/* where complaints go, as lines or, if @json is not NULL, as objects; how many errors there were */
 struct rp_report {
 	FILE *out;
 	struct rp_json *json;
@@ -46,6 +46,8 @@ struct rp_source *rp_source_read(const char *path, struct rp_error *error);
 void rp_source_release(struct rp_source *source);
 
 void rp_report(struct rp_report *report, const struct rp_mark *mark, const char *format, ...)
+	RP_PRINTF(3, 4);
+void rp_warn(struct rp_report *report, const struct rp_mark *mark, const char *format, ...)
 	RP_PRINTF(3, 4);
 
 #endif /* ROCEPATH_USER_POLICY_SOURCE_H */

@@ -23,7 +23,7 @@
 #define ROCEPATH_RDMA_COMM_LEN		16
 #define ROCEPATH_RDMA_GLOB_DEVICE_LEN	32
 #define ROCEPATH_RDMA_CLASSES		64
-#define ROCEPATH_RDMA_RULES		64
+#define ROCEPATH_RDMA_RULES		256
 #define ROCEPATH_RDMA_EVS		16384	/* there are; EV e is UDP source port 49152 + e */
 #define ROCEPATH_RDMA_PLAN_EVS		1024	/* in a plan of one pair of addresses */
 #define ROCEPATH_RDMA_WEIGHT_MAX	256
