@@ -336,6 +336,8 @@ void rp_rdma_probe_wake(struct rp_rdma_probe *probe)
  * @ev: the EV
  * @traffic_class: of its data; of several QPs that of the first
  *
+ * Without a key it is only written down; rp_rdma_probe_rekeyed() has it looked at.
+ *
  * Context: any, interrupts off too.
  * Return: true if it will be probed, and rp_rdma_probe_unwant() is to be called.
  */
@@ -363,7 +365,7 @@ bool rp_rdma_probe_want(struct rp_rdma_device *rdev, const struct in6_addr *loca
 	spin_unlock_irqrestore(&probe->lock, flags);
 	if (!path)
 		rp_rdma_count(&rdev->stats, RP_RDMA_PATHS_UNPROBED);
-	else if (fresh)
+	else if (fresh && rp_rdma_wire_keyed())
 		rp_rdma_probe_wake(probe);
 	return path;
 }
@@ -390,7 +392,7 @@ void rp_rdma_probe_unwant(struct rp_rdma_device *rdev, const struct in6_addr *lo
 	spin_lock_irqsave(&probe->lock, flags);
 	path = rp_rdma_path_find(probe, &pair, ev);
 	if (!WARN_ON_ONCE(!path || !path->users) && !--path->users)
-		path->unused_ns = ktime_get_ns();
+		rp_rdma_path_unused(path, probe);
 	spin_unlock_irqrestore(&probe->lock, flags);
 }
 

@@ -9,8 +9,8 @@
  * what nobody uses. A path is probed while it has a lane and its peer answers;
  * else nothing is known of it, which is never "down".
  *
- * Peers and paths are taken out by that work only (and by the end, which waits
- * for it). Who sends and receives finds them under the lock of the device;
+ * Peers, and paths that have one, are taken out by that work only (and by the end,
+ * which waits for it). Who sends and receives finds them under the lock of the device;
  * peers are freed after a grace period, for the tick goes over their list without it.
  */
 #include "probe_peer.h"
@@ -236,6 +236,22 @@ static struct rp_rdma_lane *path_unlink(struct rp_rdma_probe *probe, struct rp_r
 	return lane;
 }
 
+/**
+ * rp_rdma_path_unused() - the last QP that wanted it has left
+ * @path: kept for a while if it has a peer, for the next QP may come at once; else freed
+ * @probe: of the device
+ *
+ * Context: @probe->lock.
+ */
+void rp_rdma_path_unused(struct rp_rdma_path *path, struct rp_rdma_probe *probe)
+{
+	path->unused_ns = ktime_get_ns();
+	if (path->peer)
+		return;
+	path_unlink(probe, path);
+	kfree(path);
+}
+
 /* --- peers --- */
 
 static struct rp_rdma_peer *peer_new(struct rp_rdma_probe *probe, const struct rp_rdma_pair *pair,
@@ -267,34 +283,38 @@ static struct rp_rdma_peer *peer_new(struct rp_rdma_probe *probe, const struct r
 	return peer;
 }
 
-/* paths that are new get their peers */
+static void path_adopt(struct rp_rdma_path *path, struct rp_rdma_peer *peer)
+{
+	path->peer = peer;
+	peer->n_paths++;
+	list_move_tail(&path->on_peer, &peer->paths);
+}
+
+/* paths that are new get their peers; while the lock is not held they may go */
 static void peers_adopt(struct rp_rdma_probe *probe, u64 now)
 {
-	struct rp_rdma_path *path, *next;
+	struct rp_rdma_path *path;
+	struct rp_rdma_pair pair;
 	struct rp_rdma_peer *peer;
-	LIST_HEAD(fresh);
+	LIST_HEAD(refused);
+	bool full = false;
 
 	spin_lock_irq(&probe->lock);
-	list_splice_init(&probe->fresh, &fresh);
-	spin_unlock_irq(&probe->lock);
-	list_for_each_entry_safe(path, next, &fresh, on_peer) {
+	while ((path = list_first_entry_or_null(&probe->fresh, struct rp_rdma_path, on_peer))) {
 		peer = rp_rdma_peer_find(probe, &path->pair);
-		if (!peer)
-			peer = peer_new(probe, &path->pair, now);
-		spin_lock_irq(&probe->lock);
 		if (peer && peer->n_paths < RP_PROBE_EVS_MAX) {
-			path->peer = peer;
-			peer->n_paths++;
-			list_move_tail(&path->on_peer, &peer->paths);
-		} else if (!path->users) {
-			path_unlink(probe, path);
-			kfree(path);
+			path_adopt(path, peer);
+		} else if (peer || full) {
+			list_move_tail(&path->on_peer, &refused);
+		} else {
+			pair = path->pair;
+			spin_unlock_irq(&probe->lock);
+			full = !peer_new(probe, &pair, now);
+			spin_lock_irq(&probe->lock);
 		}
-		spin_unlock_irq(&probe->lock);
 	}
 	/* for these there is no room now */
-	spin_lock_irq(&probe->lock);
-	list_splice(&fresh, &probe->fresh);
+	list_splice(&refused, &probe->fresh);
 	spin_unlock_irq(&probe->lock);
 }
 
@@ -441,9 +461,7 @@ static void peer_witnesses(struct rp_rdma_peer *peer)
 		if (!path)
 			break;
 		path->witness = true;
-		path->peer = peer;
-		peer->n_paths++;
-		list_move_tail(&path->on_peer, &peer->paths);
+		path_adopt(path, peer);
 	}
 	spin_unlock_irq(&probe->lock);
 }
@@ -603,7 +621,8 @@ void rp_rdma_peers_work(struct rp_rdma_probe *probe, u64 now)
 	struct rp_rdma_peer *peer, *next;
 
 	lockdep_assert_held(&probe->mutex);
-	peers_adopt(probe, now);
+	if (rp_rdma_wire_keyed())
+		peers_adopt(probe, now);
 	peers_greet(probe, now);
 	list_for_each_entry_safe(peer, next, &probe->peers, list) {
 		peer_work(peer, on, now);

@@ -212,6 +212,7 @@ struct rp_rdma_path *rp_rdma_path_new(struct rp_rdma_probe *probe, const struct 
 				      u16 ev);
 u8 rp_rdma_path_state(const struct rp_rdma_path *path);
 void rp_rdma_path_unprobe(struct rp_rdma_path *path);
+void rp_rdma_path_unused(struct rp_rdma_path *path, struct rp_rdma_probe *probe);
 struct rp_rdma_peer *rp_rdma_peer_find(struct rp_rdma_probe *probe,
 				       const struct rp_rdma_pair *pair);
 void rp_rdma_peers_work(struct rp_rdma_probe *probe, u64 now);
