@@ -355,7 +355,7 @@ static void slow_spine(void **state)
 	while (f.degraded < 4 && f.now - slowed < 100 * I)
 		run(I);
 	print_message("# a slow spine: %.0f intervals\n", (double)(f.now - slowed) / I);
-	assert_in_range(f.now - slowed, RP_PROBES_WINDOWS * RP_PROBES_WINDOW_INTERVALS * I, 12 * I);
+	assert_in_range(f.now - slowed, RP_PROBES_WINDOWS * RP_PROBES_WINDOW_INTERVALS * I, 16 * I);
 	assert_int_equal(f.degraded, 4);
 	for (i = 0; i < f.n; i++)
 		assert_int_equal(f.path[i].degraded, spine_of(i) == 1);
@@ -367,6 +367,45 @@ static void slow_spine(void **state)
 	run(12 * I);
 	assert_int_equal(in_state(ROCEPATH_RDMA_PATH_UP), f.n);
 	assert_int_equal(f.degraded, 4);
+	assert_int_equal(f.downs, 0);
+}
+
+/* most are slow: all that are, and no other, and not by chance; then all of them: none is to blame */
+static void slow_spines(void **state)
+{
+	u64 was = 50 * US, slowed;
+	u32 i;
+
+	start(16);
+	for (i = 0; i < SPINES; i++)
+		f.delay_ns[i] = was;
+	run(1000 * MS);
+	for (i = 0; i < SPINES - 1; i++)
+		f.delay_ns[i] = 20 * was;
+	slowed = f.now;
+	while (f.degraded < 12 && f.now - slowed < 100 * I)
+		run(I);
+	print_message("# slow spines: %.0f intervals\n", (double)(f.now - slowed) / I);
+	assert_true(f.now - slowed >= RP_PROBES_WINDOWS_LEAST * RP_PROBES_WINDOW_INTERVALS * I);
+	assert_int_equal(f.degraded, 12);
+	for (i = 0; i < f.n; i++)
+		assert_int_equal(f.path[i].degraded, spine_of(i) != SPINES - 1);
+	/* that stays so, and what is fast again is known beside the few that are */
+	run(1000 * MS);
+	assert_int_equal(in_state(ROCEPATH_RDMA_PATH_DEGRADED), 12);
+	f.delay_ns[0] = was;
+	slowed = f.now;
+	while (in_state(ROCEPATH_RDMA_PATH_DEGRADED) > 8 && f.now - slowed < 100 * I)
+		run(I);
+	for (i = 0; i < f.n; i++)
+		assert_int_equal(f.path[i].degraded, spine_of(i) == 1 || spine_of(i) == 2);
+	assert_int_equal(f.degraded, 12);
+	/* nobody is fast any more */
+	f.delay_ns[0] = 20 * was;
+	f.delay_ns[3] = 20 * was;
+	run(1000 * MS);
+	assert_int_equal(in_state(ROCEPATH_RDMA_PATH_DEGRADED), 0);
+	assert_int_equal(f.degraded, 12);
 	assert_int_equal(f.downs, 0);
 }
 
@@ -501,6 +540,10 @@ static void any_works(void **state)
 		used[rp_probes_any(&f.p) - f.path]++;
 	for (i = 0; i < 8; i++)
 		assert_int_equal(used[i], spine_of(i) == 1 ? 0 : 100);
+	/* and by none that is slow, if others are there */
+	f.path[2].degraded = true;
+	for (i = 0; i < 50; i++)
+		assert_ptr_not_equal(rp_probes_any(&f.p), &f.path[2]);
 	memset(f.dead, 1, sizeof(f.dead));
 	assert_non_null(rp_probes_any(&f.p));
 }
@@ -516,6 +559,7 @@ int main(void)
 		cmocka_unit_test(one_way),
 		cmocka_unit_test(lossy_spine),
 		cmocka_unit_test(slow_spine),
+		cmocka_unit_test(slow_spines),
 		cmocka_unit_test(queues),
 		cmocka_unit_test(slow_off),
 		cmocka_unit_test(unsound),
