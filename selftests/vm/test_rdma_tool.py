@@ -36,6 +36,7 @@ rules:
   - {name: readers, match: {comm: ib_read_bw}, class: own}
   - {name: senders, match: {comm: ib_send_bw}, class: left-alone}
 '''
+SETTINGS = ('steering', 'on_failure', 'probe_interval_us', 'probes_per_second', 'holddown_ms', 'slow_factor')
 
 
 def apply(m, text=POLICY):
@@ -90,7 +91,7 @@ def settings(a, b):
     """What is set is shown; what is no device is refused."""
     a.run('rocepath rdma set rxe0 on-failure error probe-interval 20ms probes-per-second 77 holddown 250ms slow-factor never')
     row = device(a)
-    ksft.eq([row[key] for key in ('on_failure', 'probe_interval_us', 'probes_per_second', 'holddown_ms', 'slow_factor')],
+    ksft.eq([row[key] for key in SETTINGS[1:]],
             ['error', 20000, 77, 250, 0])
     a.run('rocepath rdma set all on-failure notify slow-factor 4 probe-interval never')
     row = device(a)
@@ -164,6 +165,27 @@ def refused_as_a_whole(a, b):
     ksft.isin('retry: 5', a.run('rocepath show').out)
     row = while_running(a, b, 'ib_write_bw', lambda: qps(a, 'ib_write_bw')[0])
     ksft.eq((row['class'], row['retry']), ('training', 5))
+
+
+def refused_key(a, b):
+    """When the key cannot be set nothing of the file is in force, without a policy before and with one."""
+    a.put(b'00112233445566778899aabbccddeeff\n', '/tmp/key', 0o600)
+    a.run('rocepath rdma set all steering off probe-interval 200ms')
+    for i in (1, 2):
+        a.run('rocepath rdma key-set id %d secret-file /tmp/key' % i)
+    bad = POLICY.replace('probe-interval: 50ms', 'probe-interval: 70ms\n  key: {id: 3, secret-file: /tmp/key}')
+    a.put(bad.encode(), '/tmp/bad.yaml')
+    for before in (None, POLICY):
+        if before:
+            apply(a, before)
+        had = device(a)
+        job = a.run('rocepath apply /tmp/bad.yaml', timeout=120, check=False)
+        ksft.eq((job.rc, job.out), (1, ''), job.err)
+        ksft.isin('two keys already', job.err)
+        now = device(a)
+        ksft.eq([now[name] for name in SETTINGS], [had[name] for name in SETTINGS])
+        ksft.eq([key['id'] for key in a.json('rocepath -j rdma key-show')], [1, 2])
+    a.run('rocepath clean; rocepath rdma key-del id 1; rocepath rdma key-del id 2')
 
 
 def plan_and_paths(a, b):
@@ -254,8 +276,8 @@ def follows_the_module(a, b):
     job.wait(check=False)
 
 
-TESTS = [only_shown, settings, classes, without_a_policy, section_gone, refused_as_a_whole, plan_and_paths, keys,
-         events, follows_the_module]
+TESTS = [only_shown, settings, classes, without_a_policy, section_gone, refused_as_a_whole, refused_key,
+         plan_and_paths, keys, events, follows_the_module]
 
 
 def main():
