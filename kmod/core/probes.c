@@ -88,12 +88,14 @@ bool rp_probes_due(const struct rp_probes_path *path, const struct rp_probes_kno
 	return path->health.state != ROCEPATH_PATH_DOWN && now_ns >= path->due_ns;
 }
 
-static void count_lost(struct rp_probes_out *out, const struct rp_probes_knobs *knobs, u64 now_ns)
+static void count_lost(const struct rp_probes *p, const struct rp_probes_out *out,
+		       const struct rp_probes_knobs *knobs, u64 now_ns)
 {
 	struct rp_health *h = &out->path->health;
 
 	/* it only counts, for silence has its own clock; and not for what was before */
-	if (out->sent_ns <= h->arrived_ns && out->sent_ns >= h->up_ns)
+	if (out->sent_ns <= h->arrived_ns && out->sent_ns >= h->up_ns &&
+	    out->sent_ns > p->silent_ns)
 		rp_health_lost(h, 1, out->sent_ns, &knobs->health, now_ns);
 }
 
@@ -105,7 +107,7 @@ u32 rp_probes_send(struct rp_probes *p, struct rp_probes_path *path,
 	struct rp_probes_out *out = &p->out[++p->number % RP_PROBES_OUT];
 
 	if (out->path)
-		count_lost(out, knobs, now_ns);
+		count_lost(p, out, knobs, now_ns);
 	out->path = path;
 	out->sent_ns = now_ns;
 	path->due_ns = max(path->due_ns, now_ns - min(now_ns, period_ns)) + period_ns;
@@ -151,17 +153,6 @@ static void arrived(struct rp_probes *p, u32 number, bool answer,
 	tell(path, before, news);
 }
 
-/* The peer was silent: that what was sent meanwhile was lost says nothing of paths. */
-static void forgive(struct rp_probes *p, u64 before_ns)
-{
-	u32 i;
-
-	for (i = 0; i < RP_PROBES_OUT; i++) {
-		if (p->out[i].sent_ns < before_ns)
-			p->out[i].path = NULL;
-	}
-}
-
 bool rp_probes_heard(struct rp_probes *p, const struct rp_probes_seen *seen, u32 answers,
 		     const struct rp_probes_knobs *knobs, const struct rp_probes_news *news,
 		     u64 now_ns)
@@ -178,8 +169,9 @@ bool rp_probes_heard(struct rp_probes *p, const struct rp_probes_seen *seen, u32
 		if (seen->before >> i & 1)
 			arrived(p, seen->newest - 1 - i, false, knobs, news, now_ns);
 	}
+	/* that what was sent until now was lost, though some of it came, says nothing of paths */
 	if (silent)
-		forgive(p, p->newest_ns - min(p->newest_ns, knobs->interval_ns));
+		p->silent_ns = now_ns;
 	return true;
 }
 

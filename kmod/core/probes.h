@@ -111,6 +111,7 @@ struct rp_probes_out {
  * @turn: EV that what may go by any of them went by last
  * @number: of the newest probe
  * @heard_ns: when anything was last heard of the peer
+ * @silent_ns: when the peer's last silence ended
  * @newest_ns: when the newest probe was sent that is known to have arrived
  * @window_ns: end of the window
  * @rtt: what is usual of a round trip, over all EVs
@@ -122,6 +123,7 @@ struct rp_probes {
 	struct rp_probes_path *turn;
 	u32 number;
 	u64 heard_ns;
+	u64 silent_ns;
 	u64 newest_ns;
 	u64 window_ns;
 	struct rp_usual rtt;

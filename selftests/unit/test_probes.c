@@ -284,6 +284,28 @@ static void dead_peer(void **state)
 	}
 }
 
+/* a peer that stands still gets what it has room for, when it goes on; the rest is lost, and no path's fault */
+static void full_peer(void **state)
+{
+	u32 rounds, i;
+
+	for (rounds = 0; rounds < ROUNDS(200); rounds++) {
+		start(16);
+		run(1000 * MS + rnd_below(20 * MS));
+		for (i = 0; i < SPINES; i++)
+			f.delay_ns[i] += 6 * I;
+		run(I);
+		for (i = 0; i < SPINES; i++)
+			f.loss[i] = 50;
+		run(5 * I);
+		memset(f.loss, 0, sizeof(f.loss));
+		for (i = 0; i < SPINES; i++)
+			f.delay_ns[i] -= 6 * I;
+		run(3000 * MS);
+		assert_int_equal(f.downs, 0);
+	}
+}
+
 /* a machine stands still, often, and for longer than it takes to call a path dead */
 static void stalls(void **state)
 {
@@ -555,6 +577,7 @@ int main(void)
 		cmocka_unit_test(dead_spine),
 		cmocka_unit_test(few_evs),
 		cmocka_unit_test(dead_peer),
+		cmocka_unit_test(full_peer),
 		cmocka_unit_test(stalls),
 		cmocka_unit_test(one_way),
 		cmocka_unit_test(lossy_spine),
