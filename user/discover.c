@@ -307,7 +307,6 @@ static void json_port(struct rp_json *json, const struct discovery *d, unsigned 
 static void json_path(struct rp_json *json, const struct discovery *d,
 		      const struct rp_fabric_path *path)
 {
-
 	rp_json_open(json, NULL, '{');
 	rp_json_string(json, "port", d->name[path->port]);
 	rp_routers_json(path, json);

@@ -7,7 +7,7 @@
 /* probes of an EV in an interval, and of one that is suspect */
 #define PROBES_UP 2
 #define PROBES_SUSPECT 4
-/* a window counts for so many when it is slow, or fast, beside most of the others and the fastest */
+/* a window counts for so many when it speaks of most of the others, and not of the fastest only */
 #define BY_ALL (RP_PROBES_WINDOWS_LEAST / RP_PROBES_WINDOWS)
 /* numbers that an answer speaks of, beside the newest */
 #define BITS 64

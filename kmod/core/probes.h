@@ -230,7 +230,8 @@ bool rp_probes_silent(const struct rp_probes *p, const struct rp_probes_knobs *k
  * rp_probes_any() - an EV for what may go by any: one that works and is not slow, each in its turn
  * @p: the pair
  *
- * Return: the EV; a slow one if all that work are; one that does not work if none does; NULL if there is none at all.
+ * Return: the EV; a slow one if all that work are;
+ * one that does not work if none does; NULL if there is none at all.
  */
 struct rp_probes_path *rp_probes_any(struct rp_probes *p);
 

@@ -214,7 +214,7 @@ struct rp_rdma_lane *rp_rdma_path_unlink(struct rp_rdma_probe *probe, struct rp_
 	return lane;
 }
 
-/* the last QP that wanted it has left; if it has a peer it is kept, for the next may come at once */
+/* the last QP that wanted it has left; with a peer it is kept, for the next may come at once */
 static void path_unused(struct rp_rdma_path *path, struct rp_rdma_probe *probe)
 {
 	lockdep_assert_held(&probe->lock);

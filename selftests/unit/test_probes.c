@@ -284,7 +284,7 @@ static void dead_peer(void **state)
 	}
 }
 
-/* a peer that stands still gets what it has room for, when it goes on; the rest is lost, and no path's fault */
+/* who stands still gets what it has room for when it goes on; the rest is lost: no path's fault */
 static void full_peer(void **state)
 {
 	u32 rounds, i;
@@ -392,7 +392,7 @@ static void slow_spine(void **state)
 	assert_int_equal(f.downs, 0);
 }
 
-/* most are slow: all that are, and no other, and not by chance; then all of them: none is to blame */
+/* most are slow: all that are, and no other; then all of them: none is to blame */
 static void slow_spines(void **state)
 {
 	u64 was = 50 * US, slowed;
