@@ -15,11 +15,11 @@
 #include "graph.h"
 #include "hops.h"
 #include "path.h"
+#include "routers.h"
 #include "units.h"
 
 #define EVS_TRIED 64
 #define FAR 8
-#define INET_TEXT_LEN 46		/* an address and a space */
 #define SETTLE_US 2000000	/* after the last path that failed or came back */
 #define SETTLE_MAX_US 20000000
 #define AGAIN_US 60000000	/* where a part of the fabric does not lead to the peer */
@@ -191,28 +191,13 @@ static const char *problem_of(const struct rp_fabric_port *port)
 	return problems[port->verdict];
 }
 
-static void print_routers(const struct rp_fabric_path *path, char *text, size_t size)
-{
-	unsigned int routers = path->reached ? path->hops - 1 : path->hops;
-	char address[RP_TEXT_LEN];
-	size_t len = 0;
-
-	snprintf(text, size, routers ? "" : path->reached ? "(none)" : "(nobody)");
-	for (unsigned int i = 0; i < routers && len < size; i++) {
-		strcpy(address, "*");
-		if (path->heard >> i & 1)
-			rp_address_print(path->router[i], address);
-		len += snprintf(text + len, size - len, "%s%s", i ? " " : "", address);
-	}
-}
-
 static void add_line(struct libscols_table *table, const struct discovery *d,
 		     const struct rp_fabric_path *path)
 {
-	char routers[RP_HOPS_MAX * INET_TEXT_LEN], rtt[RP_TEXT_LEN] = "-";
+	char routers[RP_ROUTERS_TEXT_LEN], rtt[RP_TEXT_LEN] = "-";
 	char hops[RP_TEXT_LEN] = "-", count[RP_TEXT_LEN], chosen[RP_EVS_TEXT_LEN] = "-";
 
-	print_routers(path, routers, sizeof(routers));
+	rp_routers_print(path, routers);
 	if (path->rtt_us)
 		rp_duration_print(path->rtt_us, rtt);
 	if (path->reached)
@@ -322,23 +307,9 @@ static void json_port(struct rp_json *json, const struct discovery *d, unsigned 
 static void json_path(struct rp_json *json, const struct discovery *d,
 		      const struct rp_fabric_path *path)
 {
-	unsigned int routers = path->reached ? path->hops - 1 : path->hops;
-	char address[RP_TEXT_LEN];
-
 	rp_json_open(json, NULL, '{');
 	rp_json_string(json, "port", d->name[path->port]);
-	rp_json_bool(json, "reached", path->reached);
-	rp_json_open(json, "routers", '[');
-	for (unsigned int h = 0; h < routers; h++) {
-		rp_address_print(path->router[h], address);
-		if (path->heard >> h & 1)
-			rp_json_string(json, NULL, address);
-		else
-			rp_json_null(json, NULL);
-	}
-	rp_json_close(json, ']');
-	if (path->rtt_us)
-		rp_json_number(json, "rtt_us", path->rtt_us);
+	rp_routers_json(path, json);
 	json_evs(json, "evs", path->evs, path->count);
 	json_evs(json, "chosen", path->evs, path->chosen);
 	rp_json_close(json, '}');

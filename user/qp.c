@@ -92,14 +92,24 @@ static const char *known(const char *text)
 	return *text ? text : NULL;
 }
 
+/* of a QP of the kernel the module knows who made it, which is what rules match */
+static void print_process(struct rp_rows *rows, const struct rp_qp *qp,
+			  const struct rp_attrs *steered)
+{
+	const char *maker = rp_attr_string(steered, ROCEPATH_RDMA_A_QP_COMM);
+	char text[RP_TEXT_LEN];
+
+	snprintf(text, sizeof(text), "[%s]", *maker ? maker : "kernel");
+	rp_row_text(rows, qp->pid ? qp->comm : text);
+	rp_row_number(rows, qp->pid, NULL);
+}
+
 static void print_owner(struct rp_rows *rows, const struct rp_qp *qp)
 {
 	char text[RP_OWNER_LEN];
 	struct rp_owner owner;
 
 	rp_owner_find(qp->cgroup, &owner);
-	rp_row_text(rows, qp->pid ? qp->comm : "[kernel]");
-	rp_row_number(rows, qp->pid, NULL);
 	rp_row_number(rows, qp->uid, NULL);
 	rp_row_text(rows, known(rp_owner_name(&owner, qp->cgroup, text)));
 	rp_row_number(rows, qp->cgroup_id, NULL);
@@ -212,6 +222,7 @@ static void print_qp(struct rp_rows *rows, const struct census *c, const struct 
 	rp_row_text(rows, NAME_OF(types, qp->type));
 	rp_row_text(rows, NAME_OF(states, qp->state));
 	print_peer(rows, qp);
+	print_process(rows, qp, &steered);
 	print_owner(rows, qp);
 	print_rate(rows, c, find_tx(c, key), &steered);
 	rp_row_number(rows, qp->udp_source_port, NULL);
@@ -246,6 +257,7 @@ static void print_unknown(struct rp_rows *rows, const struct census *c,
 	rp_row_text(rows, NAME_OF(types, rp_attr_number(&attrs, ROCEPATH_RDMA_A_QP_TYPE)));
 	rp_row_text(rows, NAME_OF(states, rp_attr_number(&attrs, ROCEPATH_RDMA_A_QP_STATE)));
 	print_peer(rows, &qp);
+	print_process(rows, &qp, &attrs);
 	print_owner(rows, &qp);
 	print_rate(rows, c, NULL, &attrs);
 	rp_row_number(rows, attrs.at[ROCEPATH_RDMA_A_QP_EV] ? RP_SPORT_MIN +

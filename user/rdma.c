@@ -497,7 +497,7 @@ int rp_rdma_path_show(struct rp_cli *cli, const struct rp_args *args)
 int rp_rdma_peer_show(struct rp_cli *cli, const struct rp_args *args)
 {
 	return list(cli, args, ROCEPATH_RDMA_CMD_PEER_GET, &rp_rdma_peer_attrs,
-		    "no peer is known; they are once a QP connects");
+		    "no peer is known; with a key they are, once a QP connects");
 }
 
 /**

@@ -14,11 +14,11 @@
 #include "rdma.h"
 #include "rdma_hops.h"
 #include "rdma_ports.h"
+#include "routers.h"
 
 #define EVS_TRIED 64
 #define FAR 8
 #define PER_SECOND 500
-#define INET_TEXT_LEN 46	/* an address and a space */
 
 /**
  * struct discovery - one run of the command
@@ -172,21 +172,6 @@ static int apply(struct rp_cli *cli, const struct rp_args *args, struct discover
 	return err ? rp_nl_explain(cli->rdma, err, args, d->device) : RP_EXIT_OK;
 }
 
-static void print_routers(const struct rp_fabric_path *path, char *text, size_t size)
-{
-	unsigned int routers = path->reached ? path->hops - 1 : path->hops;
-	char address[RP_TEXT_LEN];
-	size_t len = 0;
-
-	snprintf(text, size, routers ? "" : path->reached ? "(none)" : "(nobody)");
-	for (unsigned int i = 0; i < routers && len < size; i++) {
-		strcpy(address, "*");
-		if (path->heard >> i & 1)
-			rp_address_print(path->router[i], address);
-		len += snprintf(text + len, size - len, "%s%s", i ? " " : "", address);
-	}
-}
-
 static void print_text(const struct discovery *d)
 {
 	static const char *const heads[] = { "PATH", "HOPS", "ROUTERS", "REACHED", "RTT", "EVS",
@@ -196,10 +181,10 @@ static void print_text(const struct discovery *d)
 
 	for (unsigned int i = 0; i < d->fabric.count; i++) {
 		const struct rp_fabric_path *path = &d->fabric.paths[i];
-		char routers[RP_HOPS_MAX * INET_TEXT_LEN], rtt[RP_TEXT_LEN] = "-";
+		char routers[RP_ROUTERS_TEXT_LEN], rtt[RP_TEXT_LEN] = "-";
 		char number[RP_TEXT_LEN], hops[RP_TEXT_LEN] = "-", count[RP_TEXT_LEN];
 
-		print_routers(path, routers, sizeof(routers));
+		rp_routers_print(path, routers);
 		if (path->rtt_us)
 			rp_duration_print(path->rtt_us, rtt);
 		if (path->reached)
@@ -221,23 +206,10 @@ static void print_text(const struct discovery *d)
 static void json_path(struct rp_json *json, const struct discovery *d, unsigned int number)
 {
 	const struct rp_fabric_path *path = &d->fabric.paths[number];
-	unsigned int routers = path->reached ? path->hops - 1 : path->hops;
-	char address[RP_TEXT_LEN];
 
 	rp_json_open(json, NULL, '{');
 	rp_json_number(json, "path", number);
-	rp_json_bool(json, "reached", path->reached);
-	rp_json_open(json, "routers", '[');
-	for (unsigned int h = 0; h < routers; h++) {
-		rp_address_print(path->router[h], address);
-		if (path->heard >> h & 1)
-			rp_json_string(json, NULL, address);
-		else
-			rp_json_null(json, NULL);
-	}
-	rp_json_close(json, ']');
-	if (path->rtt_us)
-		rp_json_number(json, "rtt_us", path->rtt_us);
+	rp_routers_json(path, json);
 	rp_json_open(json, "evs", '[');
 	for (unsigned int i = 0; i < path->count; i++)
 		rp_json_number(json, NULL, d->evs[path->evs[i]]);

@@ -407,7 +407,7 @@ enum rp_qp_source {
 /**
  * struct rp_qp - the census: one QP of this host
  * @device: name of the RDMA device
- * @comm: name of the process that made it; "" for the kernel's
+ * @comm: name of the process that made it; "" for the kernel's, or in rocepath_rdma its module
  * @pid: its process id, 0 for the kernel's
  * @uid: its user id
  * @cgroup_id: of its cgroup v2

@@ -7,6 +7,8 @@
 /* probes of an EV in an interval, and of one that is suspect */
 #define PROBES_UP 2
 #define PROBES_SUSPECT 4
+/* a window counts for so many when it speaks of most of the others, and not of the fastest only */
+#define BY_ALL (RP_PROBES_WINDOWS_LEAST / RP_PROBES_WINDOWS)
 /* numbers that an answer speaks of, beside the newest */
 #define BITS 64
 
@@ -86,12 +88,14 @@ bool rp_probes_due(const struct rp_probes_path *path, const struct rp_probes_kno
 	return path->health.state != ROCEPATH_PATH_DOWN && now_ns >= path->due_ns;
 }
 
-static void count_lost(struct rp_probes_out *out, const struct rp_probes_knobs *knobs, u64 now_ns)
+static void count_lost(const struct rp_probes *p, const struct rp_probes_out *out,
+		       const struct rp_probes_knobs *knobs, u64 now_ns)
 {
 	struct rp_health *h = &out->path->health;
 
 	/* it only counts, for silence has its own clock; and not for what was before */
-	if (out->sent_ns <= h->arrived_ns && out->sent_ns >= h->up_ns)
+	if (out->sent_ns <= h->arrived_ns && out->sent_ns >= h->up_ns &&
+	    out->sent_ns > p->silent_ns)
 		rp_health_lost(h, 1, out->sent_ns, &knobs->health, now_ns);
 }
 
@@ -103,7 +107,7 @@ u32 rp_probes_send(struct rp_probes *p, struct rp_probes_path *path,
 	struct rp_probes_out *out = &p->out[++p->number % RP_PROBES_OUT];
 
 	if (out->path)
-		count_lost(out, knobs, now_ns);
+		count_lost(p, out, knobs, now_ns);
 	out->path = path;
 	out->sent_ns = now_ns;
 	path->due_ns = max(path->due_ns, now_ns - min(now_ns, period_ns)) + period_ns;
@@ -149,17 +153,6 @@ static void arrived(struct rp_probes *p, u32 number, bool answer,
 	tell(path, before, news);
 }
 
-/* The peer was silent: that what was sent meanwhile was lost says nothing of paths. */
-static void forgive(struct rp_probes *p, u64 before_ns)
-{
-	u32 i;
-
-	for (i = 0; i < RP_PROBES_OUT; i++) {
-		if (p->out[i].sent_ns < before_ns)
-			p->out[i].path = NULL;
-	}
-}
-
 bool rp_probes_heard(struct rp_probes *p, const struct rp_probes_seen *seen, u32 answers,
 		     const struct rp_probes_knobs *knobs, const struct rp_probes_news *news,
 		     u64 now_ns)
@@ -176,8 +169,9 @@ bool rp_probes_heard(struct rp_probes *p, const struct rp_probes_seen *seen, u32
 		if (seen->before >> i & 1)
 			arrived(p, seen->newest - 1 - i, false, knobs, news, now_ns);
 	}
+	/* that what was sent until now was lost, though some of it came, says nothing of paths */
 	if (silent)
-		forgive(p, p->newest_ns - min(p->newest_ns, knobs->interval_ns));
+		p->silent_ns = now_ns;
 	return true;
 }
 
@@ -206,39 +200,61 @@ bool rp_probes_silent(const struct rp_probes *p, const struct rp_probes_knobs *k
 	return now_ns - min(now_ns, p->heard_ns) > knobs->interval_ns;
 }
 
-/* Is @path slow beside more than half of the others? @factor: so many times. */
+static bool is_slower(const struct rp_probes_path *path, u32 than_us, u32 factor, u32 floor_us)
+{
+	return path->low_us > (u64)than_us * factor + floor_us;
+}
+
+/* Is @path slow beside more than half of the others that are not degraded, at least @least? */
 static bool is_slow(const struct rp_probes *p, const struct rp_probes_path *path, u32 factor,
-		    u32 floor_us)
+		    u32 floor_us, u32 least)
 {
 	const struct rp_probes_path *other;
 	u32 others = 0, below = 0;
 
 	for (other = p->paths; other; other = other->next) {
-		if (other == path || !other->low_us)
+		if (other == path || !other->low_us || other->degraded)
 			continue;
 		others++;
-		below += path->low_us > (u64)other->low_us * factor + floor_us;
+		below += is_slower(path, other->low_us, factor, floor_us);
 	}
-	return others >= RP_PROBES_WITNESSES / 2 && 2 * below > others;
+	return others >= least && 2 * below > others;
+}
+
+/* What this window says for degraded, where the least round trip was @least_us: 0 to BY_ALL. */
+static u8 slow_by(const struct rp_probes *p, const struct rp_probes_path *path, u32 least_us,
+		  const struct rp_probes_knobs *knobs)
+{
+	u32 factor = knobs->slow_factor, floor_us = knobs->slow_floor_us;
+
+	if (!factor || !is_slower(path, least_us, factor, floor_us))
+		return 0;
+	return is_slow(p, path, factor, floor_us, RP_PROBES_WITNESSES / 2) ? BY_ALL : 1;
+}
+
+/* And what against it: what is slow has to become a good deal faster before it counts as fast. */
+static u8 fast_by(const struct rp_probes *p, const struct rp_probes_path *path, u32 least_us,
+		  const struct rp_probes_knobs *knobs)
+{
+	u32 factor = (knobs->slow_factor + 1) / 2, floor_us = knobs->slow_floor_us;
+
+	if (factor && is_slow(p, path, factor, floor_us, 1))
+		return 0;
+	return factor && is_slower(path, least_us, factor, floor_us) ? 1 : BY_ALL;
 }
 
 static void judge_slow(const struct rp_probes *p, struct rp_probes_path *path, u32 least_us,
 		       const struct rp_probes_knobs *knobs, const struct rp_probes_news *news)
 {
-	/* what is slow has to become a good deal faster before it counts as fast */
-	u32 factor = path->degraded ? (knobs->slow_factor + 1) / 2 : knobs->slow_factor;
+	u8 by = path->degraded ? fast_by(p, path, least_us, knobs) :
+				   slow_by(p, path, least_us, knobs);
 	u8 before = rp_probes_state(path);
-	bool slow = factor && path->low_us > (u64)least_us * factor + knobs->slow_floor_us &&
-		    is_slow(p, path, factor, knobs->slow_floor_us);
 
-	if (slow == path->degraded) {
-		path->windows = 0;
-		return;
-	}
-	if (++path->windows < RP_PROBES_WINDOWS)
+	path->windows = by ? path->windows + by : 0;
+	if (path->windows < RP_PROBES_WINDOWS_LEAST)
 		return;
 	path->windows = 0;
-	path->degraded = slow;
+	path->degraded = !path->degraded;
 	tell(path, before, news);
 }
 
@@ -336,16 +352,23 @@ void rp_probes_poll(struct rp_probes *p, const struct rp_probes_knobs *knobs,
 		end_window(p, knobs, news, now_ns);
 }
 
+static u32 rank(const struct rp_probes_path *path)
+{
+	return path->health.state == ROCEPATH_PATH_UP ? 1 + !path->degraded : 0;
+}
+
 struct rp_probes_path *rp_probes_any(struct rp_probes *p)
 {
-	struct rp_probes_path *path = p->turn;
+	struct rp_probes_path *path = p->turn, *best = NULL;
 	u32 i;
 
 	for (i = 0; i < p->n; i++) {
 		path = path && path->next ? path->next : p->paths;
-		if (path->health.state == ROCEPATH_PATH_UP)
+		if (!best || rank(path) > rank(best))
+			best = path;
+		if (rank(best) == 2)
 			break;
 	}
-	p->turn = path;
-	return path;
+	p->turn = best;
+	return best;
 }

@@ -23,8 +23,11 @@
  * A path may be slow and not dead. The round trip of an EV, the least one in a
  * window, is held against that of the others: queues that a stall of a machine
  * leaves are gone before a window is over, a link that is too slow for what it
- * is given has one all the time. Slow for some windows is degraded, and fast
- * for as many ends that; between the two thresholds nothing changes.
+ * is given has one all the time. Slow beside most of the others for some windows is
+ * degraded. So is, for four times as many, what is slow only beside the fastest, as where
+ * most are slow alike: never all of them, for then it is no path's fault. What is fast again
+ * beside most of those that are not degraded ends that, at once or, while it is slower than
+ * the fastest, later in the same way; between the two thresholds nothing changes.
  */
 #ifndef ROCEPATH_CORE_PROBES_H
 #define ROCEPATH_CORE_PROBES_H
@@ -39,6 +42,8 @@
 #define RP_PROBES_WITNESSES 4
 /* windows in a row that make an EV degraded, or end that */
 #define RP_PROBES_WINDOWS 4
+/* and where it is slow, or fast, beside the fastest only, or most of the others only */
+#define RP_PROBES_WINDOWS_LEAST 16
 /* intervals in a window: four probes */
 #define RP_PROBES_WINDOW_INTERVALS 2
 
@@ -68,7 +73,7 @@ static inline void rp_probes_interval(struct rp_probes_knobs *knobs, u64 interva
  * @next: of the pair
  * @ev: the EV
  * @degraded: it is up, and slow
- * @windows: in a row that speak against @degraded as it is
+ * @windows: in a row that speak against @degraded as it is, each for as much as it counts
  * @due_ns: when it is probed next, while it is up or suspect
  * @low_us: least round trip in this window, 0: none was seen
  * @rtt_us: smoothed, 0: not known
@@ -106,6 +111,7 @@ struct rp_probes_out {
  * @turn: EV that what may go by any of them went by last
  * @number: of the newest probe
  * @heard_ns: when anything was last heard of the peer
+ * @silent_ns: when the peer's last silence ended
  * @newest_ns: when the newest probe was sent that is known to have arrived
  * @window_ns: end of the window
  * @rtt: what is usual of a round trip, over all EVs
@@ -117,6 +123,7 @@ struct rp_probes {
 	struct rp_probes_path *turn;
 	u32 number;
 	u64 heard_ns;
+	u64 silent_ns;
 	u64 newest_ns;
 	u64 window_ns;
 	struct rp_usual rtt;
@@ -220,10 +227,11 @@ void rp_probes_poll(struct rp_probes *p, const struct rp_probes_knobs *knobs,
 bool rp_probes_silent(const struct rp_probes *p, const struct rp_probes_knobs *knobs, u64 now_ns);
 
 /**
- * rp_probes_any() - an EV for what may go by any: one that works, each in its turn
+ * rp_probes_any() - an EV for what may go by any: one that works and is not slow, each in its turn
  * @p: the pair
  *
- * Return: the EV; one that does not work if none does; NULL if there is none at all.
+ * Return: the EV; a slow one if all that work are;
+ * one that does not work if none does; NULL if there is none at all.
  */
 struct rp_probes_path *rp_probes_any(struct rp_probes *p);
 

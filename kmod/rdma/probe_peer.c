@@ -1,21 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Peers and paths of a device's probes: what QPs want, and what has to be there
- * for it.
+ * Peers of a device's probes: what has to be there for the paths that QPs want (probe_path.c).
  *
- * The hook only leaves a wish: a path in the table, or one more user of it. All
- * that sleeps is done by one work, which goes over the peers four times a second and
+ * All that sleeps is done by one work, which goes over the peers four times a second and
  * when something happened: it resolves a peer, makes lanes and a sink, and ends
- * what nobody uses. A path is probed while it has a lane and its peer answers;
- * else nothing is known of it, which is never "down".
+ * what nobody uses.
  *
- * Peers and paths are taken out by that work only (and by the end, which waits
- * for it). Who sends and receives finds them under the lock of the device;
+ * Peers, and paths that have one, are taken out by that work only (and by the end,
+ * which waits for it). Who sends and receives finds them under the lock of the device;
  * peers are freed after a grace period, for the tick goes over their list without it.
  */
 #include "probe_peer.h"
 
-#include <linux/jhash.h>
 #include <linux/random.h>
 #include <linux/slab.h>
 
@@ -27,77 +23,8 @@
 #define PATIENCE_NS (5 * NSEC_PER_SEC)
 #define BACKOFF_FIRST_MS 1000U
 #define BACKOFF_MAX_MS 60000U
-/* what nobody uses is kept for so long: the next QP may come at once */
-#define PATH_IDLE_NS (10 * NSEC_PER_SEC)
+/* who is not heard, and not used, is kept for so long */
 #define PEER_IDLE_NS (60 * NSEC_PER_SEC)
-
-/* --- tables --- */
-
-static u32 pair_hash(const struct rp_rdma_pair *pair, u32 initval)
-{
-	return jhash2((const u32 *)pair, sizeof(*pair) / sizeof(u32), initval);
-}
-
-static bool pair_equal(const struct rp_rdma_pair *a, const struct rp_rdma_pair *b)
-{
-	return !memcmp(a, b, sizeof(*a));
-}
-
-static struct hlist_head *path_bucket(struct rp_rdma_probe *probe, const struct rp_rdma_pair *pair,
-				      u16 ev)
-{
-	return &probe->path_table[pair_hash(pair, ev) % RP_PROBE_PATH_BUCKETS];
-}
-
-/**
- * rp_rdma_path_find() - a path that is there
- * @probe: of the device
- * @pair: of addresses
- * @ev: the EV
- *
- * Context: @probe->lock.
- */
-struct rp_rdma_path *rp_rdma_path_find(struct rp_rdma_probe *probe,
-				       const struct rp_rdma_pair *pair, u16 ev)
-{
-	struct rp_rdma_path *path;
-
-	lockdep_assert_held(&probe->lock);
-	hlist_for_each_entry(path, path_bucket(probe, pair, ev), node)
-		if (path->probes.ev == ev && pair_equal(&path->pair, pair))
-			return path;
-	return NULL;
-}
-
-/**
- * rp_rdma_path_new() - one more
- * @probe: of the device
- * @pair: of addresses
- * @ev: the EV, for which there is none yet
- *
- * Context: @probe->lock.
- * Return: the path, without a peer; NULL if there is no room.
- */
-struct rp_rdma_path *rp_rdma_path_new(struct rp_rdma_probe *probe, const struct rp_rdma_pair *pair,
-				      u16 ev)
-{
-	struct rp_rdma_path *path;
-
-	lockdep_assert_held(&probe->lock);
-	if (probe->n_paths >= RP_PROBE_PATHS_MAX)
-		return NULL;
-	path = kzalloc(sizeof(*path), GFP_ATOMIC | __GFP_NOWARN);
-	if (!path)
-		return NULL;
-	path->pair = *pair;
-	path->probes.ev = ev;
-	path->told = ROCEPATH_RDMA_PATH_UNKNOWN;
-	path->unused_ns = ktime_get_ns();
-	hlist_add_head(&path->node, path_bucket(probe, pair, ev));
-	list_add_tail(&path->on_peer, &probe->fresh);
-	probe->n_paths++;
-	return path;
-}
 
 /**
  * rp_rdma_peer_find() - a peer that is there
@@ -111,132 +38,13 @@ struct rp_rdma_peer *rp_rdma_peer_find(struct rp_rdma_probe *probe,
 {
 	struct rp_rdma_peer *peer;
 
-	hlist_for_each_entry_rcu(peer, &probe->peer_table[pair_hash(pair, 0) %
+	hlist_for_each_entry_rcu(peer, &probe->peer_table[rp_rdma_pair_hash(pair, 0) %
 							  RP_PROBE_PEER_BUCKETS], node,
 				 lockdep_is_held(&probe->mutex))
-		if (pair_equal(&peer->pair, pair))
+		if (rp_rdma_pair_equal(&peer->pair, pair))
 			return peer;
 	return NULL;
 }
-
-/* --- paths --- */
-
-/**
- * rp_rdma_path_state() - enum rocepath_rdma_path_state
- * @path: of which nothing is known while it is not probed
- *
- * Context: the device's lock.
- */
-u8 rp_rdma_path_state(const struct rp_rdma_path *path)
-{
-	return path->probed ? rp_probes_state(&path->probes) : (u8)ROCEPATH_RDMA_PATH_UNKNOWN;
-}
-
-/**
- * rp_rdma_path_unprobe() - nothing is known of it from now on
- * @path: the path
- *
- * Context: the device's lock.
- */
-void rp_rdma_path_unprobe(struct rp_rdma_path *path)
-{
-	if (!path->probed)
-		return;
-	rp_probes_remove(&path->peer->probes, &path->probes);
-	path->probed = false;
-	path->peer->probe->n_probed--;
-	rp_rdma_probe_news(path->peer, &path->probes, 0);
-}
-
-static struct rp_rdma_lane *path_take_lane(struct rp_rdma_path *path)
-{
-	struct rp_rdma_lane *lane = path->lane;
-
-	path->lane = NULL;
-	rp_rdma_path_unprobe(path);
-	return lane;
-}
-
-static bool lane_fits(const struct rp_rdma_path *path)
-{
-	return path->lane && !READ_ONCE(path->lane->broken) &&
-	       path->lane->sink == (path->peer->probe->verbs.by_uc ? path->peer->their_sink : 0);
-}
-
-/* Return: true if the path is to have a (new) lane; @old: the one that it had */
-static bool path_lacks_lane(struct rp_rdma_path *path, struct rp_rdma_lane **old, u32 *sink)
-{
-	struct rp_rdma_probe *probe = path->peer->probe;
-	bool lacks = false;
-
-	*old = NULL;
-	spin_lock_irq(&probe->lock);
-	*sink = probe->verbs.by_uc ? path->peer->their_sink : 0;
-	if (path->peer->hello.state != ROCEPATH_PEER_CAPABLE) {
-		rp_rdma_path_unprobe(path);
-	} else if (!lane_fits(path)) {
-		*old = path_take_lane(path);
-		lacks = *sink || !probe->verbs.by_uc;
-	}
-	spin_unlock_irq(&probe->lock);
-	return lacks;
-}
-
-/* with a lane, and a peer that answers, it can be probed */
-static void path_work(struct rp_rdma_path *path)
-{
-	struct rp_rdma_peer *peer = path->peer;
-	struct rp_rdma_probe *probe = peer->probe;
-	struct rp_probes_knobs knobs = rp_rdma_probe_knobs(probe);
-	struct rp_rdma_lane *lane, *old;
-	u32 sink;
-
-	if (path_lacks_lane(path, &old, &sink)) {
-		lane = rp_rdma_lane_new(&probe->verbs, &peer->attr,
-					rp_rdma_ev_label(path->probes.ev), path->traffic_class,
-					sink);
-		if (!IS_ERR(lane)) {
-			spin_lock_irq(&probe->lock);
-			path->lane = lane;
-			spin_unlock_irq(&probe->lock);
-		}
-	}
-	rp_rdma_lane_end(old);
-	spin_lock_irq(&probe->lock);
-	if (path->lane && !path->probed && peer->hello.state == ROCEPATH_PEER_CAPABLE) {
-		rp_probes_add(&peer->probes, &path->probes, path->probes.ev, &knobs,
-			      ktime_get_ns());
-		path->probed = true;
-		probe->n_probed++;
-		rp_rdma_probe_news(peer, &path->probes, 0);
-	}
-	spin_unlock_irq(&probe->lock);
-}
-
-/* not while it is down: then somebody is to be told when it is up again */
-static bool path_is_idle(const struct rp_rdma_path *path, u64 now)
-{
-	u8 state = rp_rdma_path_state(path);
-
-	return !path->users && !path->witness && now - path->unused_ns > PATH_IDLE_NS &&
-	       (state == ROCEPATH_RDMA_PATH_UP || state == ROCEPATH_RDMA_PATH_UNKNOWN);
-}
-
-/* out of table and peer. Context: @probe->lock */
-static struct rp_rdma_lane *path_unlink(struct rp_rdma_probe *probe, struct rp_rdma_path *path)
-{
-	struct rp_rdma_lane *lane = path->peer ? path_take_lane(path) : NULL;
-
-	lockdep_assert_held(&probe->lock);
-	hlist_del(&path->node);
-	list_del(&path->on_peer);
-	probe->n_paths--;
-	if (path->peer)
-		path->peer->n_paths--;
-	return lane;
-}
-
-/* --- peers --- */
 
 static struct rp_rdma_peer *peer_new(struct rp_rdma_probe *probe, const struct rp_rdma_pair *pair,
 				     u64 now)
@@ -259,7 +67,7 @@ static struct rp_rdma_peer *peer_new(struct rp_rdma_probe *probe, const struct r
 	rp_hello_init(&peer->hello, get_random_u64() | 1);
 	rp_probes_init(&peer->probes, get_random_u32(), now);
 	spin_lock_irq(&probe->lock);
-	hlist_add_head_rcu(&peer->node, &probe->peer_table[pair_hash(pair, 0) %
+	hlist_add_head_rcu(&peer->node, &probe->peer_table[rp_rdma_pair_hash(pair, 0) %
 							   RP_PROBE_PEER_BUCKETS]);
 	list_add_tail_rcu(&peer->list, &probe->peers);
 	probe->n_peers++;
@@ -267,34 +75,38 @@ static struct rp_rdma_peer *peer_new(struct rp_rdma_probe *probe, const struct r
 	return peer;
 }
 
-/* paths that are new get their peers */
+static void path_adopt(struct rp_rdma_path *path, struct rp_rdma_peer *peer)
+{
+	path->peer = peer;
+	peer->n_paths++;
+	list_move_tail(&path->on_peer, &peer->paths);
+}
+
+/* paths that are new get their peers; while the lock is not held they may go */
 static void peers_adopt(struct rp_rdma_probe *probe, u64 now)
 {
-	struct rp_rdma_path *path, *next;
+	struct rp_rdma_path *path;
+	struct rp_rdma_pair pair;
 	struct rp_rdma_peer *peer;
-	LIST_HEAD(fresh);
+	LIST_HEAD(refused);
+	bool full = false;
 
 	spin_lock_irq(&probe->lock);
-	list_splice_init(&probe->fresh, &fresh);
-	spin_unlock_irq(&probe->lock);
-	list_for_each_entry_safe(path, next, &fresh, on_peer) {
+	while ((path = list_first_entry_or_null(&probe->fresh, struct rp_rdma_path, on_peer))) {
 		peer = rp_rdma_peer_find(probe, &path->pair);
-		if (!peer)
-			peer = peer_new(probe, &path->pair, now);
-		spin_lock_irq(&probe->lock);
 		if (peer && peer->n_paths < RP_PROBE_EVS_MAX) {
-			path->peer = peer;
-			peer->n_paths++;
-			list_move_tail(&path->on_peer, &peer->paths);
-		} else if (!path->users) {
-			path_unlink(probe, path);
-			kfree(path);
+			path_adopt(path, peer);
+		} else if (peer || full) {
+			list_move_tail(&path->on_peer, &refused);
+		} else {
+			pair = path->pair;
+			spin_unlock_irq(&probe->lock);
+			full = !peer_new(probe, &pair, now);
+			spin_lock_irq(&probe->lock);
 		}
-		spin_unlock_irq(&probe->lock);
 	}
 	/* for these there is no room now */
-	spin_lock_irq(&probe->lock);
-	list_splice(&fresh, &probe->fresh);
+	list_splice(&refused, &probe->fresh);
 	spin_unlock_irq(&probe->lock);
 }
 
@@ -333,7 +145,7 @@ static void peer_unresolve(struct rp_rdma_peer *peer)
 	rp_rdma_lane_end(lane);
 	list_for_each_entry(path, &peer->paths, on_peer) {
 		spin_lock_irq(&probe->lock);
-		lane = path_take_lane(path);
+		lane = rp_rdma_path_take_lane(path);
 		spin_unlock_irq(&probe->lock);
 		rp_rdma_lane_end(lane);
 	}
@@ -441,9 +253,7 @@ static void peer_witnesses(struct rp_rdma_peer *peer)
 		if (!path)
 			break;
 		path->witness = true;
-		path->peer = peer;
-		peer->n_paths++;
-		list_move_tail(&path->on_peer, &peer->paths);
+		path_adopt(path, peer);
 	}
 	spin_unlock_irq(&probe->lock);
 }
@@ -493,7 +303,7 @@ static void peer_talk(struct rp_rdma_peer *peer, u64 now)
 		peer_witnesses(peer);
 	}
 	list_for_each_entry_safe(path, next, &peer->paths, on_peer)
-		path_work(path);
+		rp_rdma_path_work(path);
 	if (now < READ_ONCE(peer->hello_ns))
 		return;
 	/* who only answers is forgotten some time after there is nothing to answer any more */
@@ -512,11 +322,11 @@ static void peer_drop_idle_paths(struct rp_rdma_peer *peer, u64 now)
 
 	list_for_each_entry_safe(path, next, &peer->paths, on_peer) {
 		spin_lock_irq(&probe->lock);
-		if (!path_is_idle(path, now)) {
+		if (!rp_rdma_path_is_idle(path, now)) {
 			spin_unlock_irq(&probe->lock);
 			continue;
 		}
-		lane = path_unlink(probe, path);
+		lane = rp_rdma_path_unlink(probe, path);
 		spin_unlock_irq(&probe->lock);
 		rp_rdma_lane_end(lane);
 		kfree(path);
@@ -582,7 +392,7 @@ static void peer_remove(struct rp_rdma_peer *peer)
 			list_move_tail(&path->on_peer, &probe->fresh);
 			continue;
 		}
-		path_unlink(probe, path);
+		rp_rdma_path_unlink(probe, path);
 		kfree(path);
 	}
 	spin_unlock_irq(&probe->lock);
@@ -603,7 +413,8 @@ void rp_rdma_peers_work(struct rp_rdma_probe *probe, u64 now)
 	struct rp_rdma_peer *peer, *next;
 
 	lockdep_assert_held(&probe->mutex);
-	peers_adopt(probe, now);
+	if (rp_rdma_wire_keyed())
+		peers_adopt(probe, now);
 	peers_greet(probe, now);
 	list_for_each_entry_safe(peer, next, &probe->peers, list) {
 		peer_work(peer, on, now);
@@ -644,7 +455,7 @@ void rp_rdma_peers_free(struct rp_rdma_probe *probe)
 		peer_remove(peer);
 	spin_lock_irq(&probe->lock);
 	list_for_each_entry_safe(path, other, &probe->fresh, on_peer) {
-		path_unlink(probe, path);
+		rp_rdma_path_unlink(probe, path);
 		kfree(path);
 	}
 	spin_unlock_irq(&probe->lock);

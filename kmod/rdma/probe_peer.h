@@ -4,6 +4,7 @@
 
 #include <linux/hrtimer.h>
 #include <linux/in6.h>
+#include <linux/jhash.h>
 #include <linux/list.h>
 #include <linux/mutex.h>
 #include <linux/rocepath_rdma.h>
@@ -205,13 +206,29 @@ static inline struct rp_rdma_message *rp_rdma_letter_message(const struct rp_rdm
 	return (struct rp_rdma_message *)letter->slot->data;
 }
 
-/* probe_peer.c: tables, and life of peers and paths */
+static inline u32 rp_rdma_pair_hash(const struct rp_rdma_pair *pair, u32 initval)
+{
+	return jhash2((const u32 *)pair, sizeof(*pair) / sizeof(u32), initval);
+}
+
+static inline bool rp_rdma_pair_equal(const struct rp_rdma_pair *a, const struct rp_rdma_pair *b)
+{
+	return !memcmp(a, b, sizeof(*a));
+}
+
+/* probe_path.c: table and life of paths */
 struct rp_rdma_path *rp_rdma_path_find(struct rp_rdma_probe *probe,
 				       const struct rp_rdma_pair *pair, u16 ev);
 struct rp_rdma_path *rp_rdma_path_new(struct rp_rdma_probe *probe, const struct rp_rdma_pair *pair,
 				      u16 ev);
 u8 rp_rdma_path_state(const struct rp_rdma_path *path);
 void rp_rdma_path_unprobe(struct rp_rdma_path *path);
+struct rp_rdma_lane *rp_rdma_path_take_lane(struct rp_rdma_path *path);
+void rp_rdma_path_work(struct rp_rdma_path *path);
+bool rp_rdma_path_is_idle(const struct rp_rdma_path *path, u64 now);
+struct rp_rdma_lane *rp_rdma_path_unlink(struct rp_rdma_probe *probe, struct rp_rdma_path *path);
+
+/* probe_peer.c: table and life of peers */
 struct rp_rdma_peer *rp_rdma_peer_find(struct rp_rdma_probe *probe,
 				       const struct rp_rdma_pair *pair);
 void rp_rdma_peers_work(struct rp_rdma_probe *probe, u64 now);

@@ -11,7 +11,8 @@
  *     service level. To RTR there is no other way, so the next state tells.
  *   RTR -> RTS: required attributes are, for RC and XRC initiators, timeout and retry count.
  *     SQD -> RTS, SQE -> RTS and RTS -> RTS must not have them, so the mask tells.
- * Where a caller's mask is not right, the driver refuses the call, changed or not.
+ * Where a caller's mask is not right, the driver refuses the call, changed or not. A QP that
+ * is refused RTR, by that or for another reason, sits nowhere: see rp_rdma_qp_connected().
  *
  * All this runs with preemption off, maybe with interrupts off: no sleeping, and nothing
  * that is not bounded. Rows are in plain hash buckets under an irq-safe lock, as those
@@ -122,6 +123,16 @@ void rp_rdma_qp_reprobe(struct rp_rdma_qp *row, u16 ev)
 		rp_rdma_probe_unwant(row->rdev, &row->local, &row->remote, before);
 }
 
+/* out of the table. Return: the row; the table's reference is the caller's */
+static struct rp_rdma_qp *qp_take_out(struct rp_rdma_qp *row)
+{
+	lockdep_assert_held(&qp_lock);
+	hlist_del_rcu(&row->node);
+	WRITE_ONCE(row->gone, true);
+	qp_count--;
+	return row;
+}
+
 /* Return: the row of a QP, which is in the table no more; the table's reference is the caller's */
 static struct rp_rdma_qp *qp_unlink(const struct ib_qp *qp)
 {
@@ -133,11 +144,8 @@ static struct rp_rdma_qp *qp_unlink(const struct ib_qp *qp)
 		return NULL;
 	spin_lock_irqsave(&qp_lock, flags);
 	row = qp_find(qp);
-	if (row) {
-		hlist_del_rcu(&row->node);
-		WRITE_ONCE(row->gone, true);
-		qp_count--;
-	}
+	if (row)
+		qp_take_out(row);
 	spin_unlock_irqrestore(&qp_lock, flags);
 	return row;
 }
@@ -227,6 +235,7 @@ static struct rp_rdma_qp *qp_new(struct rp_rdma_device *rdev, const struct ib_qp
 	strscpy(row->who.device, rdev->name, sizeof(row->who.device));
 	row->who.type = qp_type(qp);
 	row->who.state = RP_QP_RTR;
+	row->connecting = true;
 	row->who.remote_qpn = attr->dest_qp_num;
 	qp_owner(row, qp);
 	row->asked.flow_label = grh->flow_label;
@@ -314,10 +323,26 @@ static void qp_insert(struct rp_rdma_qp *row)
 	spin_unlock_irqrestore(&qp_lock, flags);
 }
 
+/* is it in RTR or further? Then the driver will refuse to connect it once more */
+static bool qp_is_connected(const struct ib_qp *qp)
+{
+	struct rp_rdma_qp *row;
+	unsigned long flags;
+	bool connected;
+
+	if (hlist_empty(qp_bucket(qp)))
+		return false;
+	spin_lock_irqsave(&qp_lock, flags);
+	row = qp_find(qp);
+	connected = row && !row->connecting;
+	spin_unlock_irqrestore(&qp_lock, flags);
+	return connected;
+}
+
 /* INIT -> RTR, with a RoCE address */
 static void qp_connect(struct rp_rdma_device *rdev, struct ib_qp *qp, struct ib_qp_attr *attr)
 {
-	/* one that failed on its way before */
+	/* one whose refusal was not seen */
 	struct rp_rdma_qp *old = qp_unlink(qp), *row = qp_new(rdev, qp, attr);
 	int alone;
 
@@ -383,6 +408,7 @@ static void qp_state(const struct ib_qp *qp, struct ib_qp_attr *attr, int mask)
 	row = qp_find(qp);
 	if (row) {
 		row->who.state = (enum rp_qp_state)attr->qp_state;
+		row->connecting = false;
 		if (attr->qp_state == IB_QPS_RTS && mask & IB_QP_TIMEOUT &&
 		    mask & IB_QP_RETRY_CNT &&
 		    (row->who.type == RP_QP_RC || row->who.type == RP_QP_XRC_INI))
@@ -404,10 +430,12 @@ static void qp_to_rtr(struct ib_qp *qp, struct ib_qp_attr *attr, int mask)
 	} else {
 		rdev = rp_rdma_device_of(qp->device, rdma_ah_get_port_num(&attr->ah_attr));
 		if (rdev && attr->ah_attr.type == RDMA_AH_ATTR_TYPE_ROCE &&
-		    rdma_ah_get_ah_flags(&attr->ah_attr) & IB_AH_GRH)
-			qp_connect(rdev, qp, attr);
-		else if (rdev)
+		    rdma_ah_get_ah_flags(&attr->ah_attr) & IB_AH_GRH) {
+			if (!qp_is_connected(qp))
+				qp_connect(rdev, qp, attr);
+		} else if (rdev) {
 			rp_rdma_count(&rdev->stats, RP_RDMA_NOT_ROCE);
+		}
 	}
 	rcu_read_unlock();
 }
@@ -455,6 +483,31 @@ void rp_rdma_qp_modify(struct ib_qp *qp, struct ib_qp_attr *attr, int mask)
 		qp_state(qp, attr, mask);
 		break;
 	}
+}
+
+/**
+ * rp_rdma_qp_connected() - ib_core has answered who wanted a QP in RTR
+ * @qp: the QP itself
+ * @err: 0, or why it is not
+ *
+ * Context: any; @qp is a name.
+ */
+void rp_rdma_qp_connected(const struct ib_qp *qp, int err)
+{
+	struct rp_rdma_qp *row, *refused = NULL;
+	unsigned long flags;
+
+	spin_lock_irqsave(&qp_lock, flags);
+	row = qp_find(qp);
+	if (row && row->connecting) {
+		row->connecting = false;
+		if (err)
+			refused = qp_take_out(row);
+	}
+	spin_unlock_irqrestore(&qp_lock, flags);
+	if (refused)
+		rp_rdma_count(&refused->rdev->stats, RP_RDMA_RTR_REFUSED);
+	qp_forget(refused);
 }
 
 /**
@@ -714,11 +767,8 @@ void rp_rdma_qp_forget_device(struct rp_rdma_device *rdev)
 			hlist_for_each_entry(row, &qp_table[i], node)
 				if (row->rdev == rdev)
 					found = row;
-			if (found) {
-				hlist_del_rcu(&found->node);
-				WRITE_ONCE(found->gone, true);
-				qp_count--;
-			}
+			if (found)
+				qp_take_out(found);
 			spin_unlock_irq(&qp_lock);
 			qp_forget(found);
 		} while (found);

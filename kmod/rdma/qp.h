@@ -46,6 +46,7 @@ struct rp_rdma_asked {
  * @sgid_index: of its address
  * @hop_limit: of its address
  * @static_rate: of its address
+ * @connecting: to RTR, and the driver has not agreed yet
  * @timed: timers are known
  * @steered: something was set
  * @exempt: by an operator: nothing is changed any more
@@ -79,6 +80,7 @@ struct rp_rdma_qp {
 	u8 sgid_index;
 	u8 hop_limit;
 	u8 static_rate;
+	bool connecting;
 	bool timed;
 	bool steered;
 	bool exempt;
@@ -93,6 +95,7 @@ struct rp_rdma_qp {
 };
 
 void rp_rdma_qp_modify(struct ib_qp *qp, struct ib_qp_attr *attr, int mask);
+void rp_rdma_qp_connected(const struct ib_qp *qp, int err);
 bool rp_rdma_qp_destroy(const struct ib_qp *qp);
 void rp_rdma_qp_wait(const struct ib_qp *qp);
 

@@ -144,6 +144,7 @@ def test_usage_errors():
     fails(2, "'rp0' is no address", 'path', 'discover', 'rp0', 'dev', 'rp0')
     fails(2, 'discover needs dev', 'path', 'discover', '10.0.0.2', '--apply')
     fails(2, 'hops must be 1 to 32', 'path', 'discover', '10.0.0.2', 'dev', 'rp0', '--hops', '33')
+    fails(2, 'evs must be 1 to 256', 'rdma', 'discover', '10.0.0.2', 'dev', 'rxe0', 'evs', '257')
     fails(2, 'delay must be 100ms to 3600s', 'top', '-d', '0.05')
     fails(2, 'unknown keyword', 'top', '-2')
     fails(2, 'one word too many', 'version', 'x')

@@ -14,7 +14,7 @@
 /* SOURCES: user/stats.c user/monitor.c user/overview.c user/advice.c */
 /* SOURCES: user/commands_rdma.c user/rdma_sets.c user/rdma.c user/rdma_ports.c user/files.c */
 /* SOURCES: user/monitor_rdma.c user/owner.c */
-/* SOURCES: user/discover.c user/hops.c user/fabric.c user/graph.c */
+/* SOURCES: user/discover.c user/hops.c user/fabric.c user/graph.c user/routers.c */
 /* SOURCES: user/top.c user/sample.c user/rates.c user/rates_json.c user/view.c user/screen.c */
 /* LIBS: -lmnl -lsmartcols -lncursesw */
 #include <ctype.h>

@@ -284,6 +284,28 @@ static void dead_peer(void **state)
 	}
 }
 
+/* who stands still gets what it has room for when it goes on; the rest is lost: no path's fault */
+static void full_peer(void **state)
+{
+	u32 rounds, i;
+
+	for (rounds = 0; rounds < ROUNDS(200); rounds++) {
+		start(16);
+		run(1000 * MS + rnd_below(20 * MS));
+		for (i = 0; i < SPINES; i++)
+			f.delay_ns[i] += 6 * I;
+		run(I);
+		for (i = 0; i < SPINES; i++)
+			f.loss[i] = 50;
+		run(5 * I);
+		memset(f.loss, 0, sizeof(f.loss));
+		for (i = 0; i < SPINES; i++)
+			f.delay_ns[i] -= 6 * I;
+		run(3000 * MS);
+		assert_int_equal(f.downs, 0);
+	}
+}
+
 /* a machine stands still, often, and for longer than it takes to call a path dead */
 static void stalls(void **state)
 {
@@ -355,7 +377,7 @@ static void slow_spine(void **state)
 	while (f.degraded < 4 && f.now - slowed < 100 * I)
 		run(I);
 	print_message("# a slow spine: %.0f intervals\n", (double)(f.now - slowed) / I);
-	assert_in_range(f.now - slowed, RP_PROBES_WINDOWS * RP_PROBES_WINDOW_INTERVALS * I, 12 * I);
+	assert_in_range(f.now - slowed, RP_PROBES_WINDOWS * RP_PROBES_WINDOW_INTERVALS * I, 16 * I);
 	assert_int_equal(f.degraded, 4);
 	for (i = 0; i < f.n; i++)
 		assert_int_equal(f.path[i].degraded, spine_of(i) == 1);
@@ -368,6 +390,57 @@ static void slow_spine(void **state)
 	assert_int_equal(in_state(ROCEPATH_RDMA_PATH_UP), f.n);
 	assert_int_equal(f.degraded, 4);
 	assert_int_equal(f.downs, 0);
+}
+
+/* most are slow: all that are, and no other; then all of them: none is to blame */
+static void slow_spines(void **state)
+{
+	u64 was = 50 * US, slowed;
+	u32 i;
+
+	start(16);
+	for (i = 0; i < SPINES; i++)
+		f.delay_ns[i] = was;
+	run(1000 * MS);
+	for (i = 0; i < SPINES - 1; i++)
+		f.delay_ns[i] = 20 * was;
+	slowed = f.now;
+	while (f.degraded < 12 && f.now - slowed < 100 * I)
+		run(I);
+	print_message("# slow spines: %.0f intervals\n", (double)(f.now - slowed) / I);
+	assert_true(f.now - slowed >= RP_PROBES_WINDOWS_LEAST * RP_PROBES_WINDOW_INTERVALS * I);
+	assert_int_equal(f.degraded, 12);
+	for (i = 0; i < f.n; i++)
+		assert_int_equal(f.path[i].degraded, spine_of(i) != SPINES - 1);
+	/* that stays so, and what is fast again is known beside the few that are */
+	run(1000 * MS);
+	assert_int_equal(in_state(ROCEPATH_RDMA_PATH_DEGRADED), 12);
+	f.delay_ns[0] = was;
+	slowed = f.now;
+	while (in_state(ROCEPATH_RDMA_PATH_DEGRADED) > 8 && f.now - slowed < 100 * I)
+		run(I);
+	for (i = 0; i < f.n; i++)
+		assert_int_equal(f.path[i].degraded, spine_of(i) == 1 || spine_of(i) == 2);
+	assert_int_equal(f.degraded, 12);
+	/* nobody is fast any more */
+	f.delay_ns[0] = 20 * was;
+	f.delay_ns[3] = 20 * was;
+	run(1000 * MS);
+	assert_int_equal(in_state(ROCEPATH_RDMA_PATH_DEGRADED), 0);
+	assert_int_equal(f.degraded, 12);
+	assert_int_equal(f.downs, 0);
+}
+
+/* round trips that vary a lot, as between busy machines: the fastest of many is no measure */
+static void noise(void **state)
+{
+	u32 i;
+
+	start(20);
+	f.jitter_ns = 4 * MS;
+	for (i = 0; i < ROUNDS(2000); i++)
+		run(10 * I);
+	assert_int_equal(f.degraded, 0);
 }
 
 /* a queue that comes and goes is not slow; all of them together neither */
@@ -501,6 +574,10 @@ static void any_works(void **state)
 		used[rp_probes_any(&f.p) - f.path]++;
 	for (i = 0; i < 8; i++)
 		assert_int_equal(used[i], spine_of(i) == 1 ? 0 : 100);
+	/* and by none that is slow, if others are there */
+	f.path[2].degraded = true;
+	for (i = 0; i < 50; i++)
+		assert_ptr_not_equal(rp_probes_any(&f.p), &f.path[2]);
 	memset(f.dead, 1, sizeof(f.dead));
 	assert_non_null(rp_probes_any(&f.p));
 }
@@ -512,10 +589,13 @@ int main(void)
 		cmocka_unit_test(dead_spine),
 		cmocka_unit_test(few_evs),
 		cmocka_unit_test(dead_peer),
+		cmocka_unit_test(full_peer),
 		cmocka_unit_test(stalls),
 		cmocka_unit_test(one_way),
 		cmocka_unit_test(lossy_spine),
 		cmocka_unit_test(slow_spine),
+		cmocka_unit_test(slow_spines),
+		cmocka_unit_test(noise),
 		cmocka_unit_test(queues),
 		cmocka_unit_test(slow_off),
 		cmocka_unit_test(unsound),

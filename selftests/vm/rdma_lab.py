@@ -43,12 +43,12 @@ def join(m):
     m.rxe(PORTS[0])
 
 
-def homes(r, evs):
+def homes(r, evs, version=4):
     """{EV: spine} that frames with the EV's source port take from a's first leaf."""
     found = {}
     for ev in evs:
         before = r.fabric.packets()
-        inject(r.a, [frame(SPORT + ev)], 0, times=50)
+        inject(r.a, [frame(SPORT + ev, version=version)], 0, times=50)
         after = r.fabric.packets()
         found[ev] = max(fabric.SPINES, key=lambda spine: after[spine, 'a0'] - before[spine, 'a0'])
     return found

@@ -13,6 +13,7 @@ import signal
 import statistics
 import subprocess
 import sys
+import time
 
 from artifacts import module, program
 from lab import Lab, ksft
@@ -241,6 +242,49 @@ def types(m, rdma):
         ksft.true(first and second, 'refused with %d and %d' % (first, second))
 
 
+def refused_rtr(m, rdma):
+    """A QP that the driver refuses has no place; one that is connected keeps its own when it is refused once more."""
+    clean(m, rdma)
+    rdma.do('device-set', steering=1)
+    before = counters(rdma)
+    with Qps(m) as q:
+        q.make(3).ask('refuse', 'refused')
+        ksft.true(all(int(line.split()[2]) for line in q.job.lines() if line.startswith('refused ')), 'refused')
+        ksft.eq((rows(rdma), rdma.dump('plan-get'), rdma.dump('path-get')), ({}, [], []))
+        ksft.eq(counters(rdma)['rtr_refused'] - before['rtr_refused'], 3)
+        q.connect()
+        had = {qpn: row['ev'] for qpn, row in rows(rdma).items()}
+        ksft.eq(len(set(had.values())), 3)
+        shown = q.show()
+        q.ask('refuse', 'refused')
+        ksft.eq({qpn: row['ev'] for qpn, row in rows(rdma).items()}, had)
+        ksft.eq(sorted(row['ev'] for row in rdma.dump('plan-get')), sorted(had.values()))
+        ksft.eq(q.show(), shown)
+    ksft.eq(counters(rdma)['rtr_refused'] - before['rtr_refused'], 3)
+
+
+def keyless(m, rdma):
+    """Without a key no peer is looked for; what is wanted is known all the same, until its QPs go, or a key comes."""
+    clean(m, rdma)
+    rdma.do('device-set', steering=1)
+    with Qps(m) as q:
+        q.make(3).connect()
+        wanted = sorted(row['ev'] for row in rows(rdma).values())
+        ksft.eq(sorted(row['ev'] for row in rdma.dump('path-get')), wanted)
+        # the work would have run four times
+        time.sleep(1)
+        ksft.eq(rdma.dump('peer-get'), [])
+        rdma.do('key-set', id=1, secret=bytes(16))
+        m.poll(lambda: [row['remote'] for row in rdma.dump('peer-get')] == [PEER], 10, 'it is looked for')
+        rdma.do('key-del', id=1)
+        q.ask('destroy', 'destroyed')
+    with Qps(m, dev='rxe1', address='10.3.0.1', peer='10.3.0.2') as q:
+        q.make(3).connect()
+        ksft.eq(len([row for row in rdma.dump('path-get') if row['device'] == 'rxe1']), 3)
+        q.ask('destroy', 'destroyed')
+    ksft.eq([row for row in rdma.dump('path-get') if row['device'] == 'rxe1'], [], 'nothing is kept')
+
+
 def refused(m, rdma):
     """Requests that cannot be, each with a reason; and those of users who may not."""
     clean(m, rdma)
@@ -390,7 +434,7 @@ def cost(m, rdma):
 
 KERNELS = os.environ.get('ROCEPATH_KERNEL', '6.12 6.1').split()
 COST = [cost]
-TESTS = [off_until_set, spread, classes, exempt, types, refused, before_and_after, thousand, failing, removal]
+TESTS = [off_until_set, spread, classes, exempt, types, refused_rtr, keyless, refused, before_and_after, thousand, failing, removal]
 
 
 def run(kernel, tests, words, smp=2):

@@ -25,10 +25,12 @@ from lab import ksft, start_perf
 from leaves import Program
 from lib import fabric, roce
 from lib.initrd import TREE
-from racks import PORTS, V4, inject
+from racks import PORTS, V4, V6, inject
 from rdma_lab import (INTERVAL_MS, KEY, SPORT, counters, homes, join, load, paths, probed, rdma_racks)
 
 QPS = 16
+# where virtual CPUs stand still a round trip is long anyway: four times that, and not yet silence
+SLOW_MS = INTERVAL_MS * 9 // 10
 RECORDED = 32       # answers that are sent again
 # of include/rocepath/rdma_wire.h
 PROBE, ANSWER = 65, 66
@@ -253,12 +255,11 @@ def dead_peer(s):
 
 def slow_spine(s):
     """A path that is slow and not dead is degraded; and as fast as the others again, it is not."""
-    # the one with the fewest EVs: where most are slow, none is
     count = collections.Counter(s.homes[ev] for ev in in_use(s.a))
     spine = min(count, key=count.get)
     hit = sorted(ev for ev in in_use(s.a) if s.homes[ev] == spine)
     with s.a.events('events') as events:
-        s.r.fabric.shape('a0-' + spine, delay='%dms' % (INTERVAL_MS * 6 // 10))
+        s.r.fabric.shape('a0-' + spine, delay='%dms' % SLOW_MS)
         try:
             s.r.a.poll(lambda: in_state(s.a, 'degraded') == hit, 60, 'EVs %s are degraded' % hit)
             rows = [row for _, row in events.rows if row['type'] == 'path-degraded' and row['ev'] in hit]
@@ -268,6 +269,56 @@ def slow_spine(s):
             s.r.fabric.unshape()
         s.r.a.poll(lambda: in_state(s.a, 'degraded') == [], 60, 'none is degraded')
     s.r.a.poll(lambda: in_state(s.a, 'up') == in_use(s.a), 30, 'all are up')
+
+
+def slow_spines(s):
+    """Where most paths are slow they are degraded all the same, and those that are not are left."""
+    spine = s.homes[in_use(s.a)[0]]
+    fast = sorted(ev for ev in in_use(s.a) if s.homes[ev] == spine)
+    hit = [ev for ev in in_use(s.a) if ev not in fast]
+    for other in fabric.SPINES:
+        if other != spine:
+            s.r.fabric.shape('a0-' + other, delay='%dms' % SLOW_MS)
+    try:
+        s.r.a.poll(lambda: in_state(s.a, 'degraded') == hit, 120, 'EVs %s are degraded' % hit)
+    finally:
+        s.r.fabric.unshape()
+    s.r.a.poll(lambda: in_state(s.a, 'up') == in_use(s.a), 60, 'all are up')
+
+
+def over_ipv6(s):
+    """Between IPv6 addresses: found, probed by each EV's source port with its label, and a dead spine is found out."""
+    def mine():
+        return {row['ev']: row for row in s.a.dump('path-get') if row['remote'] == V6['b'] and row['qps']}
+
+    def in_order(n):
+        rows = mine().values()
+        return len([row for row in rows if row['state'] == 'up' and row['answered'] > 4]) == n
+
+    cmd = 'rcqp -g %d -G %s -n 8' % (s.r.a.gid('rxe0', V6['a']), V6['b'])
+    with Program(s.r.a, cmd, 'ready'):
+        s.r.a.poll(lambda: in_order(8), 60, 'they answer')
+        peer, = [row for row in s.a.dump('peer-get') if row['remote'] == V6['b']]
+        ksft.eq((peer['local'], peer['state'], peer['evs']), (V6['a'], 'capable', 8))
+        sent = captured(s.r.a, 2, 'ip6 and src %s and udp dst port 4791' % V6['a'])
+        ksft.eq(len(roce.bad_icrc(sent)), 0)
+        probes = {p.sport - SPORT for p in sent if message(p) and message(p)[0] == PROBE}
+        ksft.true(set(mine()) <= probes, '%s of %s' % (sorted(mine()), sorted(probes)))
+        # 20 bits behind version and traffic class; each EV has the label that makes it
+        labels = {p.sport - SPORT: struct.unpack_from('!I', p.frame, 14)[0] & 0xfffff for p in sent
+                  if message(p) and message(p)[0] == PROBE}
+        ksft.eq({ev: (label & 0x3fff) ^ (label >> 14) for ev, label in labels.items()}, {ev: ev for ev in labels})
+        s.a.do('device-set', probe_interval_us=0)
+        where = homes(s.r, sorted(mine()), 6)
+        s.a.do('device-set', probe_interval_us=INTERVAL_MS * 1000)
+        s.r.a.poll(lambda: in_order(8), 60, 'they answer again')
+        spine = where[min(where)]
+        hit = sorted(ev for ev in where if where[ev] == spine)
+        with blackholed(s, spine):
+            s.r.a.poll(lambda: sorted(ev for ev, row in mine().items() if row['state'] == 'down') == hit, 20,
+                       'EVs %s are down' % hit)
+        s.r.a.poll(lambda: all(row['state'] == 'up' for row in mine().values()), 30, 'all are up again')
+    settled(s)
 
 
 def restarts(s):
@@ -343,8 +394,8 @@ def module_goes(s):
     s.job.stop()
 
 
-TESTS = [finds, on_the_wire, dead_spine, one_way, dead_peer, slow_spine, replayed, restarts, other_key, port_down,
-         device_goes, by_ud, module_goes]
+TESTS = [finds, on_the_wire, dead_spine, one_way, dead_peer, slow_spine, slow_spines, replayed, over_ipv6, restarts,
+         other_key, port_down, device_goes, by_ud, module_goes]
 
 
 def main():

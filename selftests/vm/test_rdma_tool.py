@@ -13,7 +13,9 @@ import sys
 from artifacts import module, program, tool
 from lab import Lab, ksft, start_perf
 from lib import roce
+from lib.genl import Family
 from lib.initrd import Kernel
+from test_rdma import IN_JOB
 
 A, B = '10.0.0.1', '10.0.0.2'
 TIMEOUT = 18    # as perftest is told: 4.096 us * 2 ** 18
@@ -36,6 +38,22 @@ rules:
   - {name: readers, match: {comm: ib_read_bw}, class: own}
   - {name: senders, match: {comm: ib_send_bw}, class: left-alone}
 '''
+JOBS = '''version: 1
+interfaces: [eth0]
+rdma: {steering: on}
+classes:
+  - {name: bulk, dscp: 8}
+  - {name: training, dscp: 26, timeout: 1.07s, retry: 5}
+  - {name: storage, dscp: 10, timeout: 2.14s, retry: 6}
+default-class: bulk
+rules:
+  - {name: trains, match: {cgroup: "/slurm/train*"}, class: training}
+  - {name: stores, match: {cgroup: "/slurm/store*"}, class: storage}
+'''
+KERNEL = JOBS[:JOBS.index('rules:')] + '''rules:
+  - {name: kernel, match: {comm: rdma_cm}, class: storage}
+'''
+SETTINGS = ('steering', 'on_failure', 'probe_interval_us', 'probes_per_second', 'holddown_ms', 'slow_factor')
 
 
 def apply(m, text=POLICY):
@@ -90,7 +108,7 @@ def settings(a, b):
     """What is set is shown; what is no device is refused."""
     a.run('rocepath rdma set rxe0 on-failure error probe-interval 20ms probes-per-second 77 holddown 250ms slow-factor never')
     row = device(a)
-    ksft.eq([row[key] for key in ('on_failure', 'probe_interval_us', 'probes_per_second', 'holddown_ms', 'slow_factor')],
+    ksft.eq([row[key] for key in SETTINGS[1:]],
             ['error', 20000, 77, 250, 0])
     a.run('rocepath rdma set all on-failure notify slow-factor 4 probe-interval never')
     row = device(a)
@@ -131,6 +149,88 @@ def classes(a, b):
         ksft.isin(head, text)
 
 
+def jobs(a, b):
+    """Two unmodified programs in two cgroups: each has its class, and no two QPs of one are on one path."""
+    apply(a, JOBS)
+    a.put(IN_JOB, '/tmp/in_job', 0o755)
+    a.run('mkdir -p /tmp/cg; mountpoint -q /tmp/cg || mount -t cgroup2 none /tmp/cg; mkdir -p /tmp/cg/slurm')
+    evs = {17 * i + 5: i % 4 for i in range(8)}
+    Family(a, 'rocepath_rdma').do('plan-set', device='rxe0', local=A, remote=B,
+                                  evs=[{'ev': ev, 'path': path} for ev, path in evs.items()])
+    runs = [start_perf(b, a, addr=B, seconds=20, qps=4, size=4096, check=False, before='/tmp/in_job ' + job)
+            for job in ('train', 'store')]
+    try:
+        a.poll(lambda: len([row for row in qps(a, 'ib_write_bw') if row['state'] == 'RTS']) == 8, 30, 'they run')
+        rows = qps(a, 'ib_write_bw')
+        b.run('timeout 20 tcpdump -Z root -i eth0 -c 400 -w /tmp/c.pcap udp dst port 4791 and src host ' + A)
+    finally:
+        for m in (a, b):
+            m.run('killall -q ib_write_bw', check=False)
+        for run in runs:
+            run.wait()
+    wanted = {'/slurm/train': ('training', 'trains', 26, 18, 5), '/slurm/store': ('storage', 'stores', 10, 19, 6)}
+    for row in rows:
+        ksft.eq((row['class'], row['rule'], row['traffic_class'] >> 2, row['timeout'], row['retry']),
+                wanted[row['cgroup']])
+    ksft.eq(sorted((row['cgroup'], row['path']) for row in rows),
+            sorted((job, path) for job in wanted for path in range(4)))
+    ksft.eq(sorted(row['ev'] for row in rows), sorted(evs))
+    marks = {(p.sport - SPORT, p.tos >> 2) for p in roce.packets(b.get('/tmp/c.pcap'))}
+    ksft.true(marks <= {(row['ev'], row['traffic_class'] >> 2) for row in rows}, str(marks))
+    ksft.eq({dscp for _, dscp in marks}, {26, 10})
+
+
+NVMET = '''set -e
+modprobe nvmet-rdma
+mountpoint -q /sys/kernel/config || mount -t configfs none /sys/kernel/config
+cd /sys/kernel/config/nvmet
+truncate -s 16M /tmp/disk
+mkdir subsystems/lab
+echo 1 >subsystems/lab/attr_allow_any_host
+mkdir subsystems/lab/namespaces/1
+cd subsystems/lab/namespaces/1
+echo /tmp/disk >device_path
+echo 1 >buffered_io
+echo 1 >enable
+cd ../../../..
+mkdir ports/1
+echo rdma >ports/1/addr_trtype
+echo ipv4 >ports/1/addr_adrfam
+echo %s >ports/1/addr_traddr
+echo 4420 >ports/1/addr_trsvcid
+ln -s $PWD/subsystems/lab ports/1/subsystems/lab
+'''
+NVMET_GONE = '''cd /sys/kernel/config/nvmet
+rm -f ports/1/subsystems/lab; rmdir ports/1; echo 0 >subsystems/lab/namespaces/1/enable
+rmdir subsystems/lab/namespaces/1 subsystems/lab; cd /; rmmod nvmet-rdma nvmet'''
+
+
+def kernel_qps(a, b):
+    """QPs of the kernel, of NVMe over RDMA: they are steered, belong to nobody's job, and go with their device."""
+    if a.run('modprobe -n nvme-rdma && modprobe -n nvmet-rdma', check=False).rc:
+        ksft.skip('this kernel has no NVMe over RDMA')
+    apply(a, KERNEL)
+    b.run(NVMET % B)
+    a.run('modprobe nvme-rdma\n'
+          'echo transport=rdma,traddr=%s,trsvcid=4420,nqn=lab,nr_io_queues=2 >/dev/nvme-fabrics' % B, timeout=60)
+    try:
+        a.poll('[ -b /dev/nvme0n1 ]', 30, 'the disk')
+        # and there are those of GSI and of probes, which nobody steers
+        rows = qps(a, '[rdma_cm]')
+        ksft.ge(len(rows), 2)
+        ksft.eq({(row['state'], row['class'], row['rule'], row['entropy'], row['steered'])
+                 for row in rows}, {('RTS', 'storage', 'kernel', 'plan', True)})
+        ksft.eq({(row['traffic_class'] >> 2, row['timeout']) for row in rows}, {(10, 19)})
+        ksft.eq(len({row['ev'] for row in rows}), len(rows))
+        a.run('dd if=/dev/zero of=/dev/nvme0n1 bs=64k count=16 && dd if=/dev/nvme0n1 of=/dev/null bs=64k count=16',
+              timeout=60)
+    finally:
+        a.run('for c in /sys/class/nvme/*/delete_controller; do echo 1 >$c; done; rmmod nvme-rdma', timeout=60,
+              check=False)
+        b.run(NVMET_GONE, timeout=60, check=False)
+    a.poll(lambda: not qps(a, '[rdma_cm]'), 20, 'they are gone')
+
+
 def without_a_policy(a, b):
     """QPs of the module are shown where no policy is in force; `clean` takes all of it back."""
     apply(a)
@@ -164,6 +264,27 @@ def refused_as_a_whole(a, b):
     ksft.isin('retry: 5', a.run('rocepath show').out)
     row = while_running(a, b, 'ib_write_bw', lambda: qps(a, 'ib_write_bw')[0])
     ksft.eq((row['class'], row['retry']), ('training', 5))
+
+
+def refused_key(a, b):
+    """When the key cannot be set nothing of the file is in force, without a policy before and with one."""
+    a.put(b'00112233445566778899aabbccddeeff\n', '/tmp/key', 0o600)
+    a.run('rocepath rdma set all steering off probe-interval 200ms')
+    for i in (1, 2):
+        a.run('rocepath rdma key-set id %d secret-file /tmp/key' % i)
+    bad = POLICY.replace('probe-interval: 50ms', 'probe-interval: 70ms\n  key: {id: 3, secret-file: /tmp/key}')
+    a.put(bad.encode(), '/tmp/bad.yaml')
+    for before in (None, POLICY):
+        if before:
+            apply(a, before)
+        had = device(a)
+        job = a.run('rocepath apply /tmp/bad.yaml', timeout=120, check=False)
+        ksft.eq((job.rc, job.out), (1, ''), job.err)
+        ksft.isin('two keys already', job.err)
+        now = device(a)
+        ksft.eq([now[name] for name in SETTINGS], [had[name] for name in SETTINGS])
+        ksft.eq(sorted(key['id'] for key in a.json('rocepath -j rdma key-show')), [1, 2])
+    a.run('rocepath clean; rocepath rdma key-del id 1; rocepath rdma key-del id 2')
 
 
 def plan_and_paths(a, b):
@@ -254,15 +375,16 @@ def follows_the_module(a, b):
     job.wait(check=False)
 
 
-TESTS = [only_shown, settings, classes, without_a_policy, section_gone, refused_as_a_whole, plan_and_paths, keys,
-         events, follows_the_module]
+TESTS = [only_shown, settings, classes, jobs, kernel_qps, without_a_policy, section_gone, refused_as_a_whole,
+         refused_key, plan_and_paths, keys, events, follows_the_module]
 
 
 def main():
     """One lab for all tests."""
     kernel = Kernel.find(os.environ.get('ROCEPATH_KERNEL') or '6.12')
     built = os.path.join(os.path.dirname(module(kernel)), 'rocepath_rdma.ko')
-    with Lab(kernel.dir, files={'/bin/rocepath': tool(), '/bin/qploop': program('qploop')}, modules=[built]) as lab:
+    files = {'/bin/rocepath': tool(), '/bin/qploop': program('qploop'), '/bin/genl': program('genl')}
+    with Lab(kernel.dir, files=files, modules=[built]) as lab:
         a, b = lab.machine('a', nics=1), lab.machine('b', nics=1)
         lab.cable(a, 0, b, 0)
         lab.start()

@@ -331,8 +331,8 @@ static void detach_everywhere(struct transaction *t)
 		rp_hook_detach(t->rtnl, t->links.at[i].ifindex, &t->maps, 0);
 }
 
-/* back to what was: the old policy never went out of force */
-static void roll_back(struct transaction *t)
+/* back to what was before @spec: the old policy never went out of force */
+static void roll_back(struct transaction *t, const struct rp_spec *spec)
 {
 	struct rp_made none = { .count = 0 };
 
@@ -349,10 +349,10 @@ static void roll_back(struct transaction *t)
 				   t->old->dcqcn.line_rate_bytes_per_s, t->policy);
 			rp_devices_apply(t->rtnl, NULL, t->before, t->policy, &none);
 			attach_again(t);
-			rp_rdma_apply(NULL, t->before, t->policy);
+			rp_rdma_apply(spec, t->before, t->policy);
 		}
 	} else {
-		rp_rdma_remove(NULL);
+		rp_rdma_remove(spec);
 		rp_hooks_drop(&t->hooks);
 	}
 	/* what the file before does not say, too */
@@ -474,7 +474,7 @@ int rp_apply(struct rp_spec *spec)
 	rp_spec_fill(spec);
 	if (!begin(&t) && !open_maps(&t)) {
 		if (open_programs(&t) || change(&t, spec, text)) {
-			roll_back(&t);
+			roll_back(&t, spec);
 		} else {
 			finish(&t, spec);
 			ret = RP_EXIT_OK;

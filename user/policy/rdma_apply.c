@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The module takes classes and rules in one message: QPs that connect see the policy
- * before or the new one. Its settings of devices follow; those that a policy no longer
- * names keep theirs, but nothing is steered once no policy asks for it.
+ * The key comes first, for a file may be missing; until then nothing was changed. Then the
+ * module takes classes and rules in one message: QPs that connect see the policy before or the
+ * new one. Its settings of devices follow; those that a policy no longer names keep theirs,
+ * but nothing is steered once no policy asks for it. What was done before something failed
+ * is undone by the caller, with this and a snapshot.
  */
 #include <errno.h>
 #include <string.h>
@@ -74,6 +76,8 @@ static int set_key(struct rp_nl *nl, const struct rp_spec_secret *key)
 	struct nlmsghdr *nlh;
 	int err;
 
+	if (!key->file)
+		return 0;
 	rp_nl_request(nl, ROCEPATH_RDMA_CMD_KEY_GET);
 	err = rp_nl_dump(nl, match_key, &search);
 	if (err)
@@ -97,8 +101,6 @@ static int set_devices(struct rp_nl *nl, const struct rp_spec *spec)
 
 	for (unsigned int i = 0; !err && i < spec->rdma.devices.count; i++)
 		err = set_device(nl, rp_spec_rdma_at(spec, i));
-	if (!err && spec->rdma.key.file)
-		err = set_key(nl, &spec->rdma.key);
 	return err;
 }
 
@@ -141,8 +143,11 @@ int rp_rdma_apply(const struct rp_spec *before, const struct rp_spec *spec,
 		rp_complain(not_enforced, error.text);
 	if (!nl)
 		return 0;
-	rp_rdma_put_policy(rp_nl_request(nl, ROCEPATH_RDMA_CMD_POLICY_SET), spec, policy);
-	err = submit(nl, "rdma");
+	err = set_key(nl, &spec->rdma.key);
+	if (!err) {
+		rp_rdma_put_policy(rp_nl_request(nl, ROCEPATH_RDMA_CMD_POLICY_SET), spec, policy);
+		err = submit(nl, "rdma");
+	}
 	if (!err && has_section(spec))
 		err = set_devices(nl, spec);
 	else if (!err && has_section(before))
@@ -162,7 +167,8 @@ void rp_rdma_refresh(const struct rp_spec *spec)
 
 	if (!nl)
 		return;
-	set_devices(nl, spec);
+	if (!set_key(nl, &spec->rdma.key))
+		set_devices(nl, spec);
 	rp_nl_release(nl);
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What the module's devices are set to, to go back to: a policy's file does not say all of it. */
+/* What the modules' devices are set to, to go back to: a policy's file does not say all of it. */
 #ifndef ROCEPATH_USER_POLICY_SNAPSHOT_H
 #define ROCEPATH_USER_POLICY_SNAPSHOT_H
 

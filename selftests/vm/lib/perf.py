@@ -84,7 +84,7 @@ class _Ports:
 
 def start_perf(server, client, tool='ib_write_bw', addr=None, dev='rxe0', gid=None, seconds=4,
                qps=1, size=65536, mtu=None, ack_timeout=ACK_TIMEOUT, control=None, extra='',
-               check=True):
+               check=True, before=''):
     """Start perftest between two machines; returns a Perf.
 
     addr is the server's address, for the control connection (TCP) and, with rdma_cm, the data.
@@ -92,6 +92,7 @@ def start_perf(server, client, tool='ib_write_bw', addr=None, dev='rxe0', gid=No
     gid is the GID index: one for both, a pair (server's, client's), or None to look for the
     server's GID of `addr`, and the client's of the same kind on the same network.
     seconds is perftest's -D; the first and the last second of it are not measured.
+    before is put in front of the client's command, as a program that starts it in a cgroup.
     mtu is the path MTU of the QPs; ack_timeout how long they wait for an ACK, 4.096 us * 2 ** n.
     """
     if gid is None:
@@ -114,7 +115,7 @@ def start_perf(server, client, tool='ib_write_bw', addr=None, dev='rxe0', gid=No
                 server.listens(port), why='%s listens' % tool)
     if server_job.rc is not None:
         raise LabError('%s: %s does not start: %s%s' % (server.name, tool, server_job.out, server_job.err))
-    client_job = client.spawn('exec %s -x %d %s' % (args, gid[1], control or addr))
+    client_job = client.spawn('exec %s %s -x %d %s' % (before, args, gid[1], control or addr))
     return Perf(server_job, client_job, tool, seconds, check)
 
 

@@ -7,6 +7,7 @@
  *
  *   make N            N more, in INIT: "qp I QPN" each, then "made"
  *   connect QPN...    to RTS, to these; the last number is for those that are left: "connected"
+ *   refuse            to RTR with a mask that is not right: "refused I ERRNO" each, then "refused"
  *   show              "show I STATE LABEL TRAFFIC_CLASS TIMEOUT RETRY" each, then "shown"
  *   wrong             what must be refused: "wrong ERRNO ERRNO"
  *   send N            N SENDs by each, to be waited for or not: "sent"
@@ -133,7 +134,18 @@ static void to_init(struct ibv_qp *qp)
 		die("to INIT: %s", strerror(errno));
 }
 
-static void to_rtr(struct ibv_qp *qp, uint32_t remote_qpn)
+static int rtr_mask(void)
+{
+	int mask = IBV_QP_STATE;
+
+	if (options.type != IBV_QPT_UD)
+		mask |= IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN;
+	if (options.type == IBV_QPT_RC)
+		mask |= IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER;
+	return mask;
+}
+
+static int try_rtr(struct ibv_qp *qp, uint32_t remote_qpn, int mask)
 {
 	struct ibv_qp_attr attr = {
 		.qp_state = IBV_QPS_RTR, .path_mtu = IBV_MTU_1024, .dest_qp_num = remote_qpn,
@@ -147,13 +159,13 @@ static void to_rtr(struct ibv_qp *qp, uint32_t remote_qpn)
 			},
 		},
 	};
-	int mask = IBV_QP_STATE;
 
-	if (options.type != IBV_QPT_UD)
-		mask |= IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN;
-	if (options.type == IBV_QPT_RC)
-		mask |= IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER;
-	if (ibv_modify_qp(qp, &attr, mask))
+	return ibv_modify_qp(qp, &attr, mask);
+}
+
+static void to_rtr(struct ibv_qp *qp, uint32_t remote_qpn)
+{
+	if (try_rtr(qp, remote_qpn, rtr_mask()))
 		die("to RTR: %s", strerror(errno));
 }
 
@@ -245,6 +257,16 @@ static void try_wrong(void)
 	second = try_rts(qp, rts_mask());
 	ibv_destroy_qp(qp);
 	printf("wrong %d %d\n", first, second);
+}
+
+static void refuse_all(void)
+{
+	int i;
+
+	for (i = 0; i < qps; i++)
+		printf("refused %d %d\n", i,
+		       try_rtr(ones[i].qp, 0x777, rtr_mask() & ~IBV_QP_RQ_PSN));
+	puts("refused");
 }
 
 static void post_send(int i)
@@ -374,6 +396,8 @@ static void command(char *line)
 		make_qps(n);
 	else if (!strcmp(word, "connect"))
 		connect_all(line + strlen("connect"));
+	else if (!strcmp(word, "refuse"))
+		refuse_all();
 	else if (!strcmp(word, "show"))
 		show_qps();
 	else if (!strcmp(word, "wrong"))
