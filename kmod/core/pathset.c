@@ -134,7 +134,7 @@ u16 rp_pathset_pin(const struct rp_pathset *s, u32 hash)
 u16 rp_pathset_other(const struct rp_pathset *s, u16 index, u32 turn)
 {
 	u32 tries, i, hash = turn, spare = RP_PATHSET_NONE;
-	u8 port = s->entry[index].path.port;
+	u8 port = index == RP_PATHSET_NONE ? ROCEPATH_PORTS_MAX : s->entry[index].path.port;
 
 	/* first by weight, that repairs do not go where a queue stands */
 	for (tries = 0; tries < PIN_TRIES; tries++) {
@@ -157,7 +157,7 @@ u16 rp_pathset_other(const struct rp_pathset *s, u16 index, u32 turn)
 	}
 	if (spare != RP_PATHSET_NONE)
 		return spare;
-	return rp_pathset_usable(s, index) ? index : RP_PATHSET_NONE;
+	return index != RP_PATHSET_NONE && rp_pathset_usable(s, index) ? index : RP_PATHSET_NONE;
 }
 
 /* --- publishing --- */

@@ -537,6 +537,10 @@ static void another_path_for_a_repair(void **state)
 			require(!others || s->n > 64 || s->entry[at].path.port != port,
 				"the same port");
 		}
+		/* it was sent by one that is no more */
+		i = rp_pathset_other(s, RP_PATHSET_NONE, rnd());
+		require(others || same || s->weight[index] ? i < s->n && s->weight[i] :
+							     i == RP_PATHSET_NONE, "over %u", i);
 		free(s);
 	}
 }
