@@ -244,7 +244,6 @@ static void resend(struct sim *sim, u32 conn)
 		if (path == RP_PATHSET_NONE)
 			return;
 		rp_repair_resent(&tx->repair, s, path, sim_now_ns(sim));
-		rp_health_sent(&tx->set->entry[path].health, sim_now_ns(sim));
 		sim->stats.repairs++;
 		launch(sim, conn, s->psn, path, true);
 	}
