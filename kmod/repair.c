@@ -145,16 +145,17 @@ static void repair_tell_paths(struct rp_queue *q, struct rp_device *rp, struct r
 }
 
 /*
- * Make copies of what is lost, each to go by another path than it did. They say nothing
- * of that path: what came after all is dropped by the receiver, and not reported of.
+ * Make copies of what is lost, @most of them, each to go by another path than it did. They
+ * say nothing of that path: what came after all is dropped by the receiver, and not reported of.
  */
 static void repair_collect(struct rp_queue *q, struct rp_qp *qp, struct rp_device *rp,
-			   const struct rp_pathset *set, u64 now, struct sk_buff_head *out)
+			   const struct rp_pathset *set, u64 now, u32 most,
+			   struct sk_buff_head *out)
 {
 	struct rp_sent *s;
 
 	lockdep_assert_held(&q->lock);
-	while ((s = rp_repair_next(&q->repair))) {
+	for (; most && (s = rp_repair_next(&q->repair)); most--) {
 		u16 index = rp_pathset_other(set, s->path, q->turn++);
 		struct rp_path was = {};
 		struct sk_buff *copy;
@@ -394,7 +395,7 @@ void rp_repair_report(struct rp_qp *qp, struct rp_peer *peer, const struct rp_re
 	tired = rp_repair_find_lost(&q->repair, rp_repair_horizon(f->expected, f->words),
 				    &clock, q->path);
 	repair_tell_paths(q, rp, peer, paths, now_ns);
-	repair_collect(q, qp, rp, paths->set, now_ns, &out);
+	repair_collect(q, qp, rp, paths->set, now_ns, rp_repair_batch(&q->repair), &out);
 	spin_unlock(&q->lock);
 	repair_free(rp, gone);
 	repair_free(rp, tired);
@@ -438,7 +439,7 @@ static bool repair_poll_queue(struct rp_qp *qp, struct rp_queue *q, struct rp_pe
 			tired = rp_repair_find_lost(&q->repair, q->repair.oldest->psn, &clock,
 						    q->path);
 		repair_tell_paths(q, rp, peer, paths, now_ns);
-		repair_collect(q, qp, rp, paths->set, now_ns, &out);
+		repair_collect(q, qp, rp, paths->set, now_ns, rp_repair_batch(&q->repair), &out);
 	}
 	spin_unlock(&q->lock);
 	repair_free(rp, left);
@@ -494,7 +495,7 @@ static void repair_queue_port_failed(struct rp_qp *qp, struct rp_queue *q,
 		return;
 	}
 	tired = rp_repair_path_failed(&q->repair, repair_is_of_port, &failed);
-	repair_collect(q, qp, p->rp, paths->set, ktime_get_ns(), &out);
+	repair_collect(q, qp, p->rp, paths->set, ktime_get_ns(), q->repair.lost, &out);
 	spin_unlock(&q->lock);
 	repair_free(p->rp, tired);
 	repair_send(p->rp, &out);
@@ -522,7 +523,7 @@ static int repair_qp_port_failed(struct rp_qp *qp, void *arg)
 }
 
 /**
- * rp_repair_port_failed() - what was on this port and is not known delivered is sent again
+ * rp_repair_port_failed() - what was on this port and is not known delivered is sent again, at once
  * @rp: the device, whose paths know of the failure already
  * @port: number of the port
  *

@@ -33,6 +33,10 @@
 /* of one packet: with one path in twenty losing, three lose it once in 8,000 times */
 #define RP_REPAIR_TRIES 4
 
+/* sent again at once: so many, or that part of what waits if it is more; see rp_repair_batch() */
+#define RP_REPAIR_BATCH 32u
+#define RP_REPAIR_BATCH_PART 4
+
 /**
  * struct rp_sent - a packet that was sent; embedded in the caller's packet
  * @next: towards newer ones, or of the list that is handed out
@@ -255,6 +259,20 @@ struct rp_sent *rp_repair_path_failed(struct rp_repair *r, bool (*failed)(void *
 void rp_repair_renumber(struct rp_repair *r, u16 (*now)(const void *arg, u16 path),
 			const void *arg, const struct rp_repair_path *before, u32 n,
 			struct rp_repair_path *path);
+
+/**
+ * rp_repair_batch() - how many of those that wait are to be sent again now
+ * @r: the queue
+ *
+ * Where much is lost at once the other paths have what they can carry already, and a
+ * burst of repairs would only fill their queues and be lost as well. What is left goes
+ * with the next report or tick: half of it is gone within one interval, all but
+ * RP_REPAIR_BATCH of 4,000 within six, long before the receiver gives the gap up.
+ */
+static inline u32 rp_repair_batch(const struct rp_repair *r)
+{
+	return max(RP_REPAIR_BATCH, r->lost / RP_REPAIR_BATCH_PART);
+}
 
 /**
  * rp_repair_next() - the oldest entry that waits to be sent again

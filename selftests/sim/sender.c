@@ -236,9 +236,10 @@ void sender_send(struct sim *sim, u32 conn)
 static void resend(struct sim *sim, u32 conn)
 {
 	struct sender *tx = sim->conn[conn].tx;
+	u32 left = rp_repair_batch(&tx->repair);
 	struct rp_sent *s;
 
-	while ((s = rp_repair_next(&tx->repair))) {
+	for (; left && (s = rp_repair_next(&tx->repair)); left--) {
 		u16 path = rp_pathset_other(tx->set, s->path, tx->turn++);
 
 		if (path == RP_PATHSET_NONE)
