@@ -12,6 +12,7 @@
 #include "netlink.h"
 #include "peer.h"
 #include "port.h"
+#include "probe.h"
 #include "trace.h"
 
 /**
@@ -30,6 +31,7 @@ struct rp_health_knobs rp_path_knobs(const struct rp_device *rp, const struct rp
 		.loss_ppm = READ_ONCE(rp->loss_ppm),
 		.holddown_ms = READ_ONCE(rp->holddown_ms),
 		.holddown_max_ms = READ_ONCE(rp->holddown_max_ms),
+		.phase = peer->phase,
 	};
 }
 
@@ -296,7 +298,7 @@ static void path_poll_changed(void *arg, u16 index, u8 before)
 static u64 path_silence_ns(const struct rp_device *rp, const struct rp_peer *peer,
 			   const struct rp_health_knobs *knobs)
 {
-	u64 probed_ms = READ_ONCE(rp->probe_interval_ms);
+	u64 probed_ms = rp_probe_period_ms(rp);
 
 	lockdep_assert_held(&peer->lock);
 	if (peer->ticking || !probed_ms)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "pathset.h"
+#include "budget.h"
 
 #define WORD_BITS 32
 #define WEIGHT_BITS 8
@@ -373,6 +374,7 @@ static void init_entry(struct rp_pathset_entry *e, struct rp_path path, bool up,
 	e->factor = RP_PATH_WEIGHT_MAX;
 	rp_adapt_init(&e->adapt, now_ns);
 	rp_health_init(&e->health, up, now_ns);
+	e->health.phase = rp_budget_phase(path_key(path));
 }
 
 struct rp_pathset *rp_pathset_init(void *memory, const struct rp_paths_port *ports,

@@ -3,7 +3,8 @@
  * All paths towards a peer: layout, the pick against one that goes from path to
  * path and asks each, and which paths are taken out for their loss.
  */
-/* SOURCES: kmod/core/pathset.c kmod/core/adapt.c kmod/core/health.c kmod/core/holddown.c */
+/* SOURCES: kmod/core/pathset.c kmod/core/adapt.c kmod/core/budget.c */
+/* SOURCES: kmod/core/health.c kmod/core/holddown.c */
 #include <math.h>
 
 #include "unit.h"

@@ -3,7 +3,7 @@
 /* SOURCES: selftests/sim/sim.c selftests/sim/sender.c selftests/sim/receiver.c */
 /* SOURCES: selftests/sim/fabric.c selftests/sim/topology.c selftests/sim/traffic.c */
 /* SOURCES: selftests/sim/text.c selftests/sim/events.c kmod/core/sched.c kmod/core/pathset.c */
-/* SOURCES: kmod/core/paths.c kmod/core/adapt.c kmod/core/health.c kmod/core/holddown.c */
+/* SOURCES: kmod/core/paths.c kmod/core/adapt.c kmod/core/budget.c kmod/core/health.c kmod/core/holddown.c */
 /* SOURCES: kmod/core/repair.c kmod/core/repaired.c kmod/core/window.c kmod/core/report.c */
 #include "unit.h"
 #include "../sim/sim.h"
