@@ -145,7 +145,7 @@ struct rp_device {
 	unsigned long cap_event;
 	struct ratelimit_state path_events;
 	struct rp_probe_budget probe_budget;
-	struct rp_hops hops;
+	struct rp_hops_out hops;
 };
 
 static inline void rp_count(const struct rp_device *rp, enum rp_count index)
