@@ -352,18 +352,23 @@ void rp_control_rx(struct rp_device *rp, const struct sk_buff *skb, u32 l3, cons
 
 /*
  * A round of the work. When the budget for probes is spent, the next round begins to
- * probe where this one ended, so that all have their turn.
+ * probe where this one ended, so that all have their turn. @idle_paths are those of peers
+ * without traffic.
  */
 struct control_round {
 	unsigned long interval;
 	u32 at;
 	u32 from;
 	u32 spent_at;
+	u32 idle_paths;
 };
 
 static void control_probe(struct rp_device *rp, struct rp_peer *peer, struct control_round *round,
 			  u64 now)
 {
+	const struct rp_peer_paths *paths = rcu_dereference(peer->paths);
+
+	round->idle_paths += paths ? paths->set->n : 0;
 	if (round->at < round->from || round->spent_at)
 		return;
 	if (!rp_probe_due(rp, peer, now))
@@ -474,6 +479,7 @@ void rp_control_hello_work(struct work_struct *work)
 		.interval = max(msecs_to_jiffies(READ_ONCE(rp->hello_interval_ms)), 1UL),
 		.from = rp->probe_from,
 	};
+	unsigned long pause = max(round.interval / RP_HELLO_ROUNDS, 1UL);
 	struct rp_peer *peer;
 
 	rcu_read_lock();
@@ -485,7 +491,7 @@ void rp_control_hello_work(struct work_struct *work)
 	}
 	rcu_read_unlock();
 	rp->probe_from = round.spent_at;
+	rp_probe_plan(rp, round.idle_paths, jiffies_to_msecs(pause));
 	if (netif_running(rp->dev))
-		queue_delayed_work(system_wq, &rp->hello_work,
-				   max(round.interval / RP_HELLO_ROUNDS, 1UL));
+		queue_delayed_work(system_wq, &rp->hello_work, pause);
 }

@@ -72,6 +72,7 @@ struct rp_keyring {
  * @report_interval_us: between reports to one peer, while there is traffic
  * @loss_ppm: a path that loses more is taken out
  * @probe_interval_ms: of paths that are up and idle
+ * @probe_period_ms: the least that the budget allows for those that are, see rp_probe_plan()
  * @probes_per_second: bound
  * @probe_budget: what is left of it
  * @hops: probes with a hop limit that are out
@@ -114,6 +115,7 @@ struct rp_device {
 	u32 report_interval_us;
 	u32 loss_ppm;
 	u32 probe_interval_ms;
+	u32 probe_period_ms;
 	u32 probes_per_second;
 	struct rp_keyring __rcu *keyring;
 
@@ -143,7 +145,7 @@ struct rp_device {
 	unsigned long cap_event;
 	struct ratelimit_state path_events;
 	struct rp_probe_budget probe_budget;
-	struct rp_hops hops;
+	struct rp_hops_out hops;
 };
 
 static inline void rp_count(const struct rp_device *rp, enum rp_count index)

@@ -35,43 +35,32 @@
 static u16 hop_new(struct rp_device *rp, const struct rp_peer *peer, struct rp_path path, u8 hops,
 		   u32 cookie)
 {
-	struct rp_hops *h = &rp->hops;
-	struct rp_hop *hop;
-	u16 id = get_random_u16() | 1;
-
-	spin_lock_bh(&h->lock);
-	hop = &h->hop[h->next];
-	h->next = (h->next + 1) % RP_HOPS_MAX;
-	*hop = (struct rp_hop){
+	struct rp_hops_out *h = &rp->hops;
+	struct rp_hop hop = {
 		.peer = peer->address,
 		.path = path,
 		.hops = hops,
-		.id = id,
+		.id = get_random_u16() | 1,
 		.cookie = cookie,
 		.sent_ns = ktime_get_ns(),
 	};
-	WRITE_ONCE(h->until, jiffies + RP_HOP_LIFE);
+
+	spin_lock_bh(&h->lock);
+	rp_hops_put(&h->hops, &hop);
+	WRITE_ONCE(h->until, jiffies + nsecs_to_jiffies(RP_HOP_LIFE_NS) + 1);
 	WRITE_ONCE(h->any, true);
 	spin_unlock_bh(&h->lock);
-	return id;
+	return hop.id;
 }
 
 /* the probe of that number comes to its end */
 static bool hop_take(struct rp_device *rp, u16 id, const struct in6_addr *peer, struct rp_hop *hop)
 {
-	struct rp_hops *h = &rp->hops;
-	bool found = false;
-	int i;
+	struct rp_hops_out *h = &rp->hops;
+	bool found;
 
 	spin_lock_bh(&h->lock);
-	for (i = 0; i < RP_HOPS_MAX && !found; i++) {
-		if (!h->hop[i].hops || h->hop[i].id != id ||
-		    !ipv6_addr_equal(&h->hop[i].peer, peer))
-			continue;
-		*hop = h->hop[i];
-		h->hop[i].hops = 0;
-		found = true;
-	}
+	found = rp_hops_take(&h->hops, id, peer, ktime_get_ns(), hop);
 	spin_unlock_bh(&h->lock);
 	return found;
 }

@@ -12,6 +12,7 @@
 #include "netlink.h"
 #include "peer.h"
 #include "port.h"
+#include "probe.h"
 #include "trace.h"
 
 /**
@@ -30,6 +31,7 @@ struct rp_health_knobs rp_path_knobs(const struct rp_device *rp, const struct rp
 		.loss_ppm = READ_ONCE(rp->loss_ppm),
 		.holddown_ms = READ_ONCE(rp->holddown_ms),
 		.holddown_max_ms = READ_ONCE(rp->holddown_max_ms),
+		.phase = peer->phase,
 	};
 }
 
@@ -71,38 +73,23 @@ static bool path_fits(const struct rp_pathset *set, const struct rp_paths_port *
 	return true;
 }
 
-static struct rp_peer_paths *path_alloc(u32 n, u32 n_before)
-{
-	size_t set = ALIGN(rp_pathset_size(n), 8);
-	struct rp_peer_paths *paths;
-
-	paths = kzalloc(sizeof(*paths) + set + n_before * sizeof(u16), GFP_ATOMIC | __GFP_NOWARN);
-	if (!paths)
-		return NULL;
-	paths->n_before = n_before;
-	paths->now = (u16 *)(paths->memory + set);
-	return paths;
-}
-
 /* Return: false if there is no memory for it; the old ones stay */
 static bool path_lay_out(struct rp_peer *peer, const struct rp_paths_port *desc,
 			 const struct rp_health_knobs *knobs, u64 now)
 {
 	struct rp_peer_paths *old = rcu_dereference_protected(peer->paths,
 							      lockdep_is_held(&peer->lock));
-	const struct rp_pathset *before = old ? old->set : NULL;
 	const struct rp_chosen_evs *chosen = peer->chosen;
 	struct rp_peer_paths *paths;
-	u32 i;
 
 	lockdep_assert_held(&peer->lock);
-	paths = path_alloc(rp_pathset_count(desc), before ? before->n : 0);
+	paths = kzalloc(sizeof(*paths) + rp_pathset_size(rp_pathset_count(desc)),
+			GFP_ATOMIC | __GFP_NOWARN);
 	if (!paths)
 		return false;
 	paths->generation = old ? old->generation + 1 : 1;
-	paths->set = rp_pathset_init(paths->memory, desc, chosen ? chosen->ev : NULL, before, now);
-	for (i = 0; i < paths->n_before; i++)
-		paths->now[i] = rp_pathset_find(paths->set, before->entry[i].path);
+	paths->set = rp_pathset_init(paths->memory, desc, chosen ? chosen->ev : NULL,
+				     old ? old->set : NULL, now);
 	rp_pathset_ports(paths->set, desc, knobs, now);
 	rcu_assign_pointer(peer->paths, paths);
 	if (old)
@@ -311,7 +298,7 @@ static void path_poll_changed(void *arg, u16 index, u8 before)
 static u64 path_silence_ns(const struct rp_device *rp, const struct rp_peer *peer,
 			   const struct rp_health_knobs *knobs)
 {
-	u64 probed_ms = READ_ONCE(rp->probe_interval_ms);
+	u64 probed_ms = rp_probe_period_ms(rp);
 
 	lockdep_assert_held(&peer->lock);
 	if (peer->ticking || !probed_ms)

@@ -13,10 +13,8 @@ struct rp_peer;
  * struct rp_peer_paths - the paths to one peer, RCU
  * @rcu: to free it
  * @generation: one more than that of those before
- * @n_before: how many paths there were
- * @now: index of each of them in @set, RP_PATHSET_NONE: it is not there any more
  * @set: the paths, in @memory
- * @memory: of @set, then of @now
+ * @memory: of @set
  *
  * Made anew when the device's ports or EVs change; @set itself changes under
  * the peer's lock, and senders read its weights.
@@ -24,8 +22,6 @@ struct rp_peer;
 struct rp_peer_paths {
 	struct rcu_head rcu;
 	u32 generation;
-	u16 n_before;
-	u16 *now;
 	struct rp_pathset *set;
 	u8 memory[] __aligned(8);
 };

@@ -39,6 +39,7 @@ static struct rp_peer *peer_new(struct rp_device *rp, const struct in6_addr *add
 	peer->address = *address;
 	peer->envelope_old = true;
 	peer->probe_mask = get_random_u64();
+	peer->phase = get_random_u32();
 	INIT_LIST_HEAD(&peer->active_qps);
 	rp_hrtimer_setup(&peer->tick, rp_tick, HRTIMER_MODE_REL_SOFT);
 	peer->used = jiffies;

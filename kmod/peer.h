@@ -50,6 +50,7 @@ struct sk_buff;
  * @chosen: EVs that discovery or the operator chose, may be NULL
  * @heard_next: path of the peer's to begin the next report with
  * @probe_mask: random, of probes' cookies
+ * @phase: random, of the turns that its idle paths have to be probed
  * @turn: of control packets, over the paths
  * @gone: it is being taken out
  * @ticking: @tick is queued or runs
@@ -86,6 +87,7 @@ struct rp_peer {
 	struct rp_chosen_evs *chosen;
 	struct rp_path heard_next;
 	u64 probe_mask;
+	u32 phase;
 	u32 turn;
 	bool gone;
 	bool ticking;

@@ -4,9 +4,10 @@
  *
  * Data is its own probe. So probes go to paths that nothing was sent on lately,
  * to doubtful ones, and to those that are to come back; and never more than the
- * device's budget. With N paths to probe and a budget of B a second, each has
- * its turn every N / B seconds: 4,096 peers of 64 idle paths, 10,000 probes a
- * second: 26 s. A probe is about 110 bytes.
+ * device's budget. Idle paths have their turns spread over probe-interval; where
+ * there are too many for the budget, over a longer time, so that at most four
+ * fifths of it are used: 4,096 peers of 64 idle paths, 10,000 probes a second:
+ * 41 s. A probe is about 110 bytes.
  *
  * The answer to a probe goes back by any path that works, so a lost answer says
  * something of the path that the probe took, and not of the way back.
@@ -18,9 +19,6 @@
 #include "hop.h"
 #include "path.h"
 #include "peer.h"
-
-/* most at once, where many paths have become doubtful together: a tenth of a second's */
-#define RP_PROBE_BURST 10
 
 /**
  * rp_probe_init() - of a new device
@@ -41,26 +39,41 @@ void rp_probe_init(struct rp_device *rp)
 bool rp_probe_allowed(struct rp_device *rp, u64 now_ns)
 {
 	struct rp_probe_budget *b = &rp->probe_budget;
-	u32 rate = READ_ONCE(rp->probes_per_second), more;
 	bool allowed;
-	u64 passed;
 
 	spin_lock(&b->lock);
-	/* another CPU, whose clock was read later, may have been before us */
-	passed = now_ns > b->filled_ns ? min_t(u64, now_ns - b->filled_ns, NSEC_PER_SEC) : 0;
-	more = div_u64(passed * rate, NSEC_PER_SEC);
-	if (more) {
-		b->left = min(b->left + more, max(rate / RP_PROBE_BURST, 1U));
-		/* what is not worth a whole one yet is not lost */
-		b->filled_ns = now_ns - (passed - div_u64((u64)more * NSEC_PER_SEC, rate));
-	}
-	allowed = b->left;
-	if (allowed)
-		b->left--;
+	allowed = rp_budget_take(&b->budget, READ_ONCE(rp->probes_per_second), now_ns);
 	spin_unlock(&b->lock);
 	if (!allowed)
 		rp_count(rp, RP_PROBES_REFUSED);
 	return allowed;
+}
+
+/**
+ * rp_probe_period_ms() - how often an idle path is probed, 0: never
+ * @rp: the device
+ *
+ * Context: any.
+ */
+u32 rp_probe_period_ms(const struct rp_device *rp)
+{
+	u32 interval = READ_ONCE(rp->probe_interval_ms);
+
+	return interval ? max(interval, READ_ONCE(rp->probe_period_ms)) : 0;
+}
+
+/**
+ * rp_probe_plan() - so many paths are idle: how often each can be probed
+ * @rp: the device
+ * @paths: of all peers without traffic
+ * @round_ms: turns are looked for that often
+ *
+ * Context: the device's work.
+ */
+void rp_probe_plan(struct rp_device *rp, u32 paths, u32 round_ms)
+{
+	WRITE_ONCE(rp->probe_period_ms,
+		   rp_budget_period_ms(paths, READ_ONCE(rp->probes_per_second), round_ms, 0));
 }
 
 /* a path's own time comes back in the answer; masked, for it is nobody's business */
@@ -85,7 +98,7 @@ static bool probe_next(struct rp_device *rp, struct rp_peer *peer, u32 *at, u64 
 		       struct rp_path *path, bool *spent)
 {
 	struct rp_health_knobs knobs = rp_path_knobs(rp, peer);
-	u64 idle = (u64)READ_ONCE(rp->probe_interval_ms) * NSEC_PER_MSEC;
+	u64 idle = (u64)rp_probe_period_ms(rp) * NSEC_PER_MSEC;
 	struct rp_peer_paths *paths;
 	bool found = false;
 

@@ -49,23 +49,31 @@ static void repair_free(struct rp_device *rp, struct rp_sent *list)
 		percpu_counter_add_batch(&rp->kept_bytes, -bytes, READ_ONCE(rp->kept_batch));
 }
 
-/* packets on paths that are no more are lost; indexes are made new */
-static bool repair_gone_path(void *arg, u16 index)
-{
-	const struct rp_peer_paths *paths = arg;
+struct repair_renumbering {
+	const struct rp_path *was;
+	const struct rp_pathset *set;
+};
 
-	return index >= paths->n_before || paths->now[index] == RP_PATHSET_NONE;
+static u16 repair_index_now(const void *arg, u16 index)
+{
+	const struct repair_renumbering *r = arg;
+
+	return rp_pathset_find(r->set, r->was[index]);
 }
 
 /*
- * The queue's indexes are those of @paths from here on.
+ * The queue's indexes are those of @paths from here on, however many others there were since.
  *
- * Return: false if they cannot be: @paths are not to be used with the queue.
+ * Return: false if they cannot be: @paths are not to be used with the queue. Without memory all
+ * stays as it is until the next time.
  */
-static bool repair_sync(struct rp_queue *q, struct rp_device *rp, const struct rp_peer_paths *paths)
+static bool repair_sync(struct rp_queue *q, const struct rp_peer_paths *paths)
 {
+	const struct rp_pathset *set = paths->set;
+	const struct repair_renumbering renumbering = { .was = q->is, .set = set };
 	struct rp_repair_path *path;
-	struct rp_sent *s;
+	struct rp_path *is;
+	u32 i;
 
 	lockdep_assert_held(&q->lock);
 	if (likely(q->generation == paths->generation))
@@ -73,22 +81,39 @@ static bool repair_sync(struct rp_queue *q, struct rp_device *rp, const struct r
 	/* another CPU is ahead of us, with paths that were made since we looked */
 	if ((s32)(q->generation - paths->generation) > 0)
 		return false;
-	path = kcalloc(paths->set->n, sizeof(*path), GFP_ATOMIC | __GFP_NOWARN);
-	if (!path || q->generation != paths->generation - 1)
-		repair_free(rp, rp_repair_clear(&q->repair));
-	else
-		repair_free(rp, rp_repair_path_failed(&q->repair, repair_gone_path, (void *)paths));
+	path = kzalloc(set->n * (sizeof(*path) + sizeof(*is)), GFP_ATOMIC | __GFP_NOWARN);
 	if (!path)
 		return false;
-	for (s = q->repair.oldest; s; s = s->next) {
-		s->path = repair_gone_path((void *)paths, s->path) ? 0 : paths->now[s->path];
-		s->first = repair_gone_path((void *)paths, s->first) ? RP_REPAIR_NO_PATH :
-								       paths->now[s->first];
-	}
+	is = (struct rp_path *)(path + set->n);
+	for (i = 0; i < set->n; i++)
+		is[i] = set->entry[i].path;
+	rp_repair_renumber(&q->repair, repair_index_now, &renumbering, q->path, q->n, path);
 	kfree(q->path);
 	q->path = path;
-	q->n = paths->set->n;
+	q->is = is;
+	q->n = set->n;
 	q->generation = paths->generation;
+	return true;
+}
+
+/*
+ * The index that a packet's path has in the queue, RP_REPAIR_NO_PATH for one that is no more.
+ *
+ * Return: false if there is no memory to bring the queue up to date.
+ */
+static bool repair_index(struct rp_queue *q, const struct rp_peer *peer,
+			 const struct rp_peer_paths *paths, u16 *index)
+{
+	struct rp_path path = paths->set->entry[*index].path;
+
+	lockdep_assert_held(&q->lock);
+	if (likely(q->generation == paths->generation))
+		return true;
+	/* at least as new as what any CPU had that was here before us */
+	paths = rcu_dereference(peer->paths);
+	if (!repair_sync(q, paths))
+		return false;
+	*index = rp_pathset_find(paths->set, path);
 	return true;
 }
 
@@ -120,17 +145,19 @@ static void repair_tell_paths(struct rp_queue *q, struct rp_device *rp, struct r
 }
 
 /*
- * Make copies of what is lost, each to go by another path than it did. They say nothing
- * of that path: what came after all is dropped by the receiver, and not reported of.
+ * Make copies of what is lost, @most of them, each to go by another path than it did. They
+ * say nothing of that path: what came after all is dropped by the receiver, and not reported of.
  */
 static void repair_collect(struct rp_queue *q, struct rp_qp *qp, struct rp_device *rp,
-			   const struct rp_pathset *set, u64 now, struct sk_buff_head *out)
+			   const struct rp_pathset *set, u64 now, u32 most,
+			   struct sk_buff_head *out)
 {
 	struct rp_sent *s;
 
 	lockdep_assert_held(&q->lock);
-	while ((s = rp_repair_next(&q->repair))) {
+	for (; most && (s = rp_repair_next(&q->repair)); most--) {
 		u16 index = rp_pathset_other(set, s->path, q->turn++);
+		struct rp_path was = {};
 		struct sk_buff *copy;
 
 		if (index == RP_PATHSET_NONE)
@@ -138,8 +165,9 @@ static void repair_collect(struct rp_queue *q, struct rp_qp *qp, struct rp_devic
 		copy = skb_copy(repair_skb(s), GFP_ATOMIC | __GFP_NOWARN);
 		if (!copy)
 			return;
-		trace_rocepath_repair(rp->dev, qp->remote_qpn, s->psn,
-				      set->entry[s->path].path.port, set->entry[s->path].path.ev,
+		if (s->path != RP_REPAIR_NO_PATH)
+			was = set->entry[s->path].path;
+		trace_rocepath_repair(rp->dev, qp->remote_qpn, s->psn, was.port, was.ev,
 				      set->entry[index].path.port, set->entry[index].path.ev,
 				      now - min(s->sent_ns, now));
 		memset(copy->cb, 0, sizeof(copy->cb));
@@ -242,6 +270,7 @@ void rp_repair_pass(struct rp_qp *qp, u32 space, const struct rp_roce *r)
  * rp_repair_keep() - a packet is about to leave by a path: keep it
  * @qp: whose it is
  * @space: its PSN space
+ * @peer: of it
  * @paths: of the peer
  * @skb: the packet, as it will be on the wire
  * @r: parsed
@@ -250,8 +279,9 @@ void rp_repair_pass(struct rp_qp *qp, u32 space, const struct rp_roce *r)
  *
  * Context: bottom halves off, RCU.
  */
-void rp_repair_keep(struct rp_qp *qp, u32 space, const struct rp_peer_paths *paths,
-		    const struct sk_buff *skb, const struct rp_roce *r, u16 index, u64 sent_ns)
+void rp_repair_keep(struct rp_qp *qp, u32 space, const struct rp_peer *peer,
+		    const struct rp_peer_paths *paths, const struct sk_buff *skb,
+		    const struct rp_roce *r, u16 index, u64 sent_ns)
 {
 	struct rp_device *rp = rcu_dereference(qp->rp);
 	struct rp_queue *q = &qp->queue[space];
@@ -287,8 +317,9 @@ void rp_repair_keep(struct rp_qp *qp, u32 space, const struct rp_peer_paths *pat
 	};
 	spin_lock(&q->lock);
 	rp_answers_sent(&q->answers, next);
-	if (unlikely(q->dead || !repair_sync(q, rp, paths))) {
+	if (unlikely(q->dead || !repair_index(q, peer, paths, &s->path))) {
 		spin_unlock(&q->lock);
+		rp_count(rp, RP_TX_UNKEPT);
 		consume_skb(kept);
 		return;
 	}
@@ -353,7 +384,7 @@ void rp_repair_report(struct rp_qp *qp, struct rp_peer *peer, const struct rp_re
 	__skb_queue_head_init(&out);
 	spin_lock(&q->lock);
 	/* what arrived may have been let go by acknowledges, and its report is yet to come */
-	if (q->dead || (!q->repair.packets && !q->path) || !repair_sync(q, rp, paths)) {
+	if (q->dead || (!q->repair.packets && !q->path) || !repair_sync(q, paths)) {
 		spin_unlock(&q->lock);
 		return;
 	}
@@ -364,7 +395,7 @@ void rp_repair_report(struct rp_qp *qp, struct rp_peer *peer, const struct rp_re
 	tired = rp_repair_find_lost(&q->repair, rp_repair_horizon(f->expected, f->words),
 				    &clock, q->path);
 	repair_tell_paths(q, rp, peer, paths, now_ns);
-	repair_collect(q, qp, rp, paths->set, now_ns, &out);
+	repair_collect(q, qp, rp, paths->set, now_ns, rp_repair_batch(&q->repair), &out);
 	spin_unlock(&q->lock);
 	repair_free(rp, gone);
 	repair_free(rp, tired);
@@ -401,15 +432,14 @@ static bool repair_poll_queue(struct rp_qp *qp, struct rp_queue *q, struct rp_pe
 	__skb_queue_head_init(&out);
 	spin_lock(&q->lock);
 	busy = q->repair.packets;
-	if (busy && paths && !q->dead && repair_sync(q, rp, paths)) {
+	if (busy && paths && !q->dead && repair_sync(q, paths)) {
 		left = repair_leave_failed(q, paths->set);
 		rp_peer_clock(peer, rp, now_ns, &clock);
-		/* paths that changed twice since leave nothing to repair */
 		if (q->repair.oldest && rp_repair_deadline(&q->repair, clock.tail_us) <= now_ns)
 			tired = rp_repair_find_lost(&q->repair, q->repair.oldest->psn, &clock,
 						    q->path);
 		repair_tell_paths(q, rp, peer, paths, now_ns);
-		repair_collect(q, qp, rp, paths->set, now_ns, &out);
+		repair_collect(q, qp, rp, paths->set, now_ns, rp_repair_batch(&q->repair), &out);
 	}
 	spin_unlock(&q->lock);
 	repair_free(rp, left);
@@ -460,12 +490,12 @@ static void repair_queue_port_failed(struct rp_qp *qp, struct rp_queue *q,
 
 	__skb_queue_head_init(&out);
 	spin_lock(&q->lock);
-	if (!q->repair.packets || q->dead || !repair_sync(q, p->rp, paths)) {
+	if (!q->repair.packets || q->dead || !repair_sync(q, paths)) {
 		spin_unlock(&q->lock);
 		return;
 	}
 	tired = rp_repair_path_failed(&q->repair, repair_is_of_port, &failed);
-	repair_collect(q, qp, p->rp, paths->set, ktime_get_ns(), &out);
+	repair_collect(q, qp, p->rp, paths->set, ktime_get_ns(), q->repair.lost, &out);
 	spin_unlock(&q->lock);
 	repair_free(p->rp, tired);
 	repair_send(p->rp, &out);
@@ -493,7 +523,7 @@ static int repair_qp_port_failed(struct rp_qp *qp, void *arg)
 }
 
 /**
- * rp_repair_port_failed() - what was on this port and is not known delivered is sent again
+ * rp_repair_port_failed() - what was on this port and is not known delivered is sent again, at once
  * @rp: the device, whose paths know of the failure already
  * @port: number of the port
  *

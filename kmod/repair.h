@@ -6,6 +6,7 @@
 #include <linux/spinlock.h>
 
 #include "core/answer.h"
+#include "core/paths.h"
 #include "core/repair.h"
 #include "core/report.h"
 
@@ -23,6 +24,7 @@ struct rp_roce;
  * @lock: for all below; taken with bottom halves off
  * @repair: the packets
  * @path: what became of packets, for each path, until it is told to the paths
+ * @is: which path each index stands for; in the memory of @path
  * @n: of @path
  * @generation: of the peer's paths that @path and the packets' indexes are of
  * @failures: of the peer's paths that have been dealt with
@@ -34,6 +36,7 @@ struct rp_queue {
 	spinlock_t lock;
 	struct rp_repair repair;
 	struct rp_repair_path *path;
+	struct rp_path *is;
 	u16 n;
 	u32 generation;
 	u32 failures;
@@ -64,8 +67,9 @@ void rp_queue_close(struct rp_queue *q, struct rp_device *rp);
 void rp_queue_snapshot(struct rp_queue *q, struct rp_repair *repair);
 
 void rp_repair_pass(struct rp_qp *qp, u32 space, const struct rp_roce *r);
-void rp_repair_keep(struct rp_qp *qp, u32 space, const struct rp_peer_paths *paths,
-		    const struct sk_buff *skb, const struct rp_roce *r, u16 index, u64 now_ns);
+void rp_repair_keep(struct rp_qp *qp, u32 space, const struct rp_peer *peer,
+		    const struct rp_peer_paths *paths, const struct sk_buff *skb,
+		    const struct rp_roce *r, u16 index, u64 sent_ns);
 enum rp_answer rp_repair_answered(struct rp_qp *qp, const struct rp_roce *r);
 void rp_repair_report(struct rp_qp *qp, struct rp_peer *peer, const struct rp_report_flow *f,
 		      u64 now_ns);

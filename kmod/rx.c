@@ -134,7 +134,7 @@ static bool rx_packet(struct rp_device *rp, struct sk_buff *skb)
 		kfree_skb(skb);
 		return true;
 	default:
-		if (unlikely(rp_hops_out(&rp->hops)))
+		if (unlikely(rp_hops_awaited(&rp->hops)))
 			rp_hop_icmp(rp, skb);
 		return false;
 	}

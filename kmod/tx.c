@@ -297,7 +297,8 @@ static bool tx_by_own_path(struct rp_device *rp, struct rp_ports *ports, struct 
 		rp_tick_wake(qp, peer);
 		rp_health_sent(&paths->set->entry[index].health, sent);
 		if (tx_is_kept(qp, r->kind))
-			rp_repair_keep(qp, tx_space(r->kind), paths, skb, r, index, sent);
+			rp_repair_keep(qp, tx_space(r->kind), peer, paths, skb, r, index,
+				       sent);
 		else if (r->kind == RP_KIND_ACK)
 			rp_ack_sent(qp, skb, l3, r, index);
 		/* a response acknowledges all before it */

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "health.h"
+#include "budget.h"
 #include "holddown.h"
 
 #define NS_PER_MS 1000000ull
@@ -256,14 +257,26 @@ bool rp_health_carrier(struct rp_health *h, bool carrier, const struct rp_health
 	return changed;
 }
 
-bool rp_health_probe_due(const struct rp_health *h, u64 idle_ns,
+/* It is idle, and its turn has come. Found out once for each time that something is heard. */
+static bool has_turn(struct rp_health *h, u64 idle_ns, u32 phase, u64 now_ns)
+{
+	u64 from_ns = h->arrived_ns + idle_ns / 2;
+
+	if (!idle_ns || now_ns < from_ns)
+		return false;
+	if (h->turn_ns < from_ns || h->turn_ns > from_ns + idle_ns)
+		h->turn_ns = rp_budget_turn(h->phase + phase, idle_ns, from_ns);
+	return now_ns >= h->turn_ns;
+}
+
+bool rp_health_probe_due(struct rp_health *h, u64 idle_ns,
 			 const struct rp_health_knobs *knobs, u64 now_ns)
 {
 	if (now_ns < h->probe_due_ns)
 		return false;
 	switch (h->state) {
 	case ROCEPATH_PATH_UP:
-		return idle_ns && now_ns - h->arrived_ns >= idle_ns;
+		return has_turn(h, idle_ns, knobs->phase, now_ns);
 	case ROCEPATH_PATH_SUSPECT:
 		return true;
 	case ROCEPATH_PATH_PROBATION:

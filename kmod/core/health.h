@@ -59,6 +59,7 @@
  * @loss_ppm: a path that loses more is taken out, 0: never for loss
  * @holddown_ms: first hold-down
  * @holddown_max_ms: where damping ends
+ * @phase: when the turns of idle paths to this peer are, see rp_budget_turn()
  */
 struct rp_health_knobs {
 	u64 interval_ns;
@@ -67,6 +68,7 @@ struct rp_health_knobs {
 	u32 loss_ppm;
 	u32 holddown_ms;
 	u32 holddown_max_ms;
+	u32 phase;
 };
 
 /**
@@ -109,6 +111,8 @@ struct rp_hearing {
  * @late_us: how much later than the fastest path it delivers, as the receiver says
  * @probe_sent_ns: of the probe that is out, 0: none is
  * @probe_due_ns: when the next one may go out
+ * @phase: when its turn is among the paths to its peer while it is idle
+ * @turn_ns: when that is next, as was last found out
  * @answered: probes in a row that were, in PROBATION
  * @hold_ms: length of the last hold-down
  * @retry_ms: of the last one after a probation that failed, 0: none did since it was up
@@ -139,6 +143,8 @@ struct rp_health {
 	struct rp_usual usual;
 	u32 rtt_us;
 	u32 late_us;
+	u32 phase;
+	u64 turn_ns;
 	u64 since_ns;
 	u64 until_ns;
 	u64 up_ns;
@@ -247,13 +253,14 @@ bool rp_health_carrier(struct rp_health *h, bool carrier, const struct rp_health
 /**
  * rp_health_probe_due() - is it time for a probe?
  * @h: the path
- * @idle_ns: a path that is UP is probed when nothing was heard of it for so long, 0: never
+ * @idle_ns: a path that is UP and not heard of is probed so often, 0: never. First after
+ *	half to one and a half of that, for each has a turn of its own
  * @knobs: of the device
  * @now_ns: the time
  *
  * In SUSPECT at once and then once an interval, in PROBATION once an interval.
  */
-bool rp_health_probe_due(const struct rp_health *h, u64 idle_ns,
+bool rp_health_probe_due(struct rp_health *h, u64 idle_ns,
 			 const struct rp_health_knobs *knobs, u64 now_ns);
 
 /** rp_health_probed() - a probe was sent. */

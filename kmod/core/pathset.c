@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "pathset.h"
+#include "budget.h"
 
 #define WORD_BITS 32
 #define WEIGHT_BITS 8
@@ -134,7 +135,7 @@ u16 rp_pathset_pin(const struct rp_pathset *s, u32 hash)
 u16 rp_pathset_other(const struct rp_pathset *s, u16 index, u32 turn)
 {
 	u32 tries, i, hash = turn, spare = RP_PATHSET_NONE;
-	u8 port = s->entry[index].path.port;
+	u8 port = index == RP_PATHSET_NONE ? ROCEPATH_PORTS_MAX : s->entry[index].path.port;
 
 	/* first by weight, that repairs do not go where a queue stands */
 	for (tries = 0; tries < PIN_TRIES; tries++) {
@@ -157,7 +158,7 @@ u16 rp_pathset_other(const struct rp_pathset *s, u16 index, u32 turn)
 	}
 	if (spare != RP_PATHSET_NONE)
 		return spare;
-	return rp_pathset_usable(s, index) ? index : RP_PATHSET_NONE;
+	return index != RP_PATHSET_NONE && rp_pathset_usable(s, index) ? index : RP_PATHSET_NONE;
 }
 
 /* --- publishing --- */
@@ -373,6 +374,7 @@ static void init_entry(struct rp_pathset_entry *e, struct rp_path path, bool up,
 	e->factor = RP_PATH_WEIGHT_MAX;
 	rp_adapt_init(&e->adapt, now_ns);
 	rp_health_init(&e->health, up, now_ns);
+	e->health.phase = rp_budget_phase(path_key(path));
 }
 
 struct rp_pathset *rp_pathset_init(void *memory, const struct rp_paths_port *ports,

@@ -25,7 +25,7 @@
 #define RP_PATH_WEIGHT_MAX 256
 /* of a pathset: 32 ports x 256 EVs would be more than reports can speak of */
 #define RP_PATHSET_MAX 1024
-#define RP_PATHSET_NONE 0xffff
+#define RP_PATHSET_NONE RP_REPAIR_NO_PATH
 #define RP_PATHSET_START 0x8000
 /* for each bit of a weight, from the highest on; for RP_PATH_WEIGHT_MAX; for all above 0 */
 #define RP_PATHSET_PLANES 10
@@ -201,7 +201,7 @@ u16 rp_pathset_pin(const struct rp_pathset *s, u32 hash);
 /**
  * rp_pathset_other() - a usable path, not @index, and best not of its port, for a repair
  * @s: the pathset
- * @index: of the path that failed
+ * @index: of the path that failed, RP_PATHSET_NONE: none of these
  * @turn: turns from call to call, so that repairs are spread
  *
  * Return: index; @index itself if no other is usable but it is; else RP_PATHSET_NONE.

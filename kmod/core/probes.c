@@ -80,7 +80,7 @@ static void tell(struct rp_probes_path *path, u8 before, const struct rp_probes_
 
 /* --- sending --- */
 
-bool rp_probes_due(const struct rp_probes_path *path, const struct rp_probes_knobs *knobs,
+bool rp_probes_due(struct rp_probes_path *path, const struct rp_probes_knobs *knobs,
 		   u64 now_ns)
 {
 	if (path->health.state == ROCEPATH_PATH_PROBATION)

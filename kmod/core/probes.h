@@ -181,7 +181,7 @@ u8 rp_probes_state(const struct rp_probes_path *path);
 u8 rp_probes_reason(const struct rp_probes_path *path);
 
 /** rp_probes_due() - is it time for a probe of that EV? */
-bool rp_probes_due(const struct rp_probes_path *path, const struct rp_probes_knobs *knobs,
+bool rp_probes_due(struct rp_probes_path *path, const struct rp_probes_knobs *knobs,
 		   u64 now_ns);
 
 /**

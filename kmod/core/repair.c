@@ -105,6 +105,7 @@ struct rp_sent *rp_repair_sent(struct rp_repair *r, struct rp_sent *s,
 {
 	struct rp_sent *gone = NULL, **tail = &gone;
 
+	s->first = s->path;
 	while (r->newest && rp_psn_diff(s->psn, end_of(r->newest)) < 0) {
 		tail = take(r, r->newest, tail);
 		r->stats.rewound++;
@@ -125,14 +126,20 @@ struct rp_sent *rp_repair_sent(struct rp_repair *r, struct rp_sent *s,
 	return gone;
 }
 
+/* It was sent once, by a path that there is: what becomes of it is news of that path. */
+static bool tells_of_path(const struct rp_sent *s)
+{
+	return !s->tries && s->path != RP_REPAIR_NO_PATH;
+}
+
 static void note_delivered(const struct rp_sent *s, struct rp_repair_path *path)
 {
-	struct rp_repair_path *p = &path[s->path];
+	if (tells_of_path(s)) {
+		struct rp_repair_path *p = &path[s->path];
 
-	if (!s->tries) {
 		p->delivered++;
 		p->delivered_sent_ns = max(p->delivered_sent_ns, s->sent_ns);
-	} else if (s->first != RP_REPAIR_NO_PATH) {
+	} else if (s->tries && s->first != RP_REPAIR_NO_PATH) {
 		path[s->first].repaired++;
 	}
 }
@@ -174,7 +181,7 @@ struct rp_sent *rp_repair_reported(struct rp_repair *r, u32 expected, const u32 
 		next = s->next;
 		if (!ahead || (ahead > 0 && !is_held((u32)ahead - 1, held, words)))
 			continue;
-		if (!s->tries)
+		if (tells_of_path(s))
 			path[s->path].arrived_ns = max(path[s->path].arrived_ns, s->sent_ns);
 		tail = arrive(r, s, path, tail);
 	}
@@ -257,15 +264,15 @@ static bool is_lost(const struct rp_sent *s, bool spoken_of, const struct rp_rep
 		return false;
 	if (clock->round_us && clock->now_ns >= patient_until(s, clock->round_us))
 		return true;
-	return path[s->path].arrived_ns > s->sent_ns + clock->slack_us * NS_PER_US ||
+	return (s->path != RP_REPAIR_NO_PATH &&
+		path[s->path].arrived_ns > s->sent_ns + clock->slack_us * NS_PER_US) ||
 	       clock->arrived_ns > s->sent_ns + clock->spread_us * NS_PER_US;
 }
 
-static void note_missing(struct rp_sent *s, struct rp_repair_path *path)
+static void note_missing(const struct rp_sent *s, struct rp_repair_path *path)
 {
 	struct rp_repair_path *p = &path[s->path];
 
-	s->first = s->path;
 	p->lost_sent_ns = max(p->lost_sent_ns, s->sent_ns);
 }
 
@@ -283,7 +290,7 @@ struct rp_sent *rp_repair_find_lost(struct rp_repair *r, u32 horizon,
 		next = s->next;
 		if (s->lost || !is_lost(s, spoken_of, clock, path))
 			continue;
-		if (!s->tries)
+		if (tells_of_path(s))
 			note_missing(s, path);
 		else if (s->tries >= RP_REPAIR_TRIES && s->first != RP_REPAIR_NO_PATH)
 			path[s->first].lost++;
@@ -300,13 +307,38 @@ struct rp_sent *rp_repair_path_failed(struct rp_repair *r, bool (*failed)(void *
 
 	for (; s; s = next) {
 		next = s->next;
-		if (s->lost || !failed(arg, s->path))
+		if (s->lost || s->path == RP_REPAIR_NO_PATH || !failed(arg, s->path))
 			continue;
 		if (!s->tries)
 			s->first = RP_REPAIR_NO_PATH;
 		tail = lose(r, s, tail);
 	}
 	return gone;
+}
+
+void rp_repair_renumber(struct rp_repair *r, u16 (*now)(const void *arg, u16 path),
+			const void *arg, const struct rp_repair_path *before, u32 n,
+			struct rp_repair_path *path)
+{
+	struct rp_sent *s;
+	u32 i;
+
+	for (i = 0; i < n; i++) {
+		u16 to = now(arg, i);
+
+		if (to != RP_REPAIR_NO_PATH)
+			path[to] = before[i];
+	}
+	for (s = r->oldest; s; s = s->next) {
+		if (s->first != RP_REPAIR_NO_PATH)
+			s->first = now(arg, s->first);
+		if (s->path == RP_REPAIR_NO_PATH)
+			continue;
+		s->path = now(arg, s->path);
+		/* one that was tried often enough may still arrive */
+		if (s->path == RP_REPAIR_NO_PATH && !s->lost && s->tries < RP_REPAIR_TRIES)
+			lose(r, s, NULL);
+	}
 }
 
 struct rp_sent *rp_repair_next(const struct rp_repair *r)

@@ -33,6 +33,10 @@
 /* of one packet: with one path in twenty losing, three lose it once in 8,000 times */
 #define RP_REPAIR_TRIES 4
 
+/* sent again at once: so many, or that part of what waits if it is more; see rp_repair_batch() */
+#define RP_REPAIR_BATCH 32u
+#define RP_REPAIR_BATCH_PART 4
+
 /**
  * struct rp_sent - a packet that was sent; embedded in the caller's packet
  * @next: towards newer ones, or of the list that is handed out
@@ -40,8 +44,8 @@
  * @psn: its first PSN
  * @span: PSNs that it uses up
  * @bytes: what it counts against caps
- * @path: index in the peer's pathset, that it was last sent on
- * @first: that it was sent on when it was first found missing, RP_REPAIR_NO_PATH: one that failed
+ * @path: index in the peer's pathset, that it was last sent on, RP_REPAIR_NO_PATH: it is no more
+ * @first: that it was first sent on, RP_REPAIR_NO_PATH: one that failed or is no more
  * @tries: times it was sent again
  * @lost: it is lost and waits to be sent again
  * @sent_ns: when it was last sent
@@ -149,7 +153,7 @@ struct rp_repair_clock {
 /**
  * rp_repair_sent() - a packet is about to be sent
  * @r: the queue
- * @s: its entry, all filled in but the links
+ * @s: its entry, all filled in but the links and @s->first
  * @caps: bounds
  *
  * A PSN that is not behind the newest one means that the QP goes back: entries
@@ -239,6 +243,36 @@ struct rp_sent *rp_repair_find_lost(struct rp_repair *r, u32 horizon,
  */
 struct rp_sent *rp_repair_path_failed(struct rp_repair *r, bool (*failed)(void *arg, u16 path),
 				      void *arg);
+
+/**
+ * rp_repair_renumber() - the paths were laid out anew, and have other indexes now
+ * @r: the queue
+ * @now: the index of what was @path before, RP_REPAIR_NO_PATH: it is no more
+ * @arg: its argument
+ * @before: of each path, by its index before
+ * @n: of them
+ * @path: of each path, by its index now; zeroed. What was known goes there
+ *
+ * What was sent by paths that are no more is to be sent again, as far as it may be.
+ * Nothing is let go.
+ */
+void rp_repair_renumber(struct rp_repair *r, u16 (*now)(const void *arg, u16 path),
+			const void *arg, const struct rp_repair_path *before, u32 n,
+			struct rp_repair_path *path);
+
+/**
+ * rp_repair_batch() - how many of those that wait are to be sent again now
+ * @r: the queue
+ *
+ * Where much is lost at once the other paths have what they can carry already, and a
+ * burst of repairs would only fill their queues and be lost as well. What is left goes
+ * with the next report or tick: half of it is gone within one interval, all but
+ * RP_REPAIR_BATCH of 4,000 within six, long before the receiver gives the gap up.
+ */
+static inline u32 rp_repair_batch(const struct rp_repair *r)
+{
+	return max(RP_REPAIR_BATCH, r->lost / RP_REPAIR_BATCH_PART);
+}
 
 /**
  * rp_repair_next() - the oldest entry that waits to be sent again

@@ -9,7 +9,7 @@
 /* SOURCES: kmod/core/roce.c kmod/core/icrc.c kmod/core/answer.c kmod/core/repair.c */
 /* SOURCES: kmod/core/repaired.c kmod/core/window.c kmod/core/sched.c */
 /* SOURCES: kmod/core/pathset.c kmod/core/paths.c */
-/* SOURCES: kmod/core/adapt.c kmod/core/health.c kmod/core/holddown.c */
+/* SOURCES: kmod/core/adapt.c kmod/core/budget.c kmod/core/health.c kmod/core/holddown.c */
 /* SOURCES: selftests/unit/packet.c selftests/bench/hot.c selftests/bench/qp_table.c */
 #include <stdio.h>
 #include <stdlib.h>

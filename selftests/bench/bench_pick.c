@@ -8,7 +8,8 @@
  * All take turns, and of many short rounds the median counts, so that a busy
  * machine does not decide.
  */
-/* SOURCES: kmod/core/sched.c kmod/core/pathset.c kmod/core/adapt.c kmod/core/health.c */
+/* SOURCES: kmod/core/sched.c kmod/core/pathset.c kmod/core/adapt.c */
+/* SOURCES: kmod/core/budget.c kmod/core/health.c */
 /* SOURCES: kmod/core/holddown.c */
 #include <stdio.h>
 #include <stdlib.h>

@@ -3,7 +3,7 @@
  * The health of a path: whatever happens to it in whatever order, it goes only from states to
  * states that the picture in health.h has, for the reasons given there.
  */
-/* SOURCES: kmod/core/health.c kmod/core/holddown.c */
+/* SOURCES: kmod/core/budget.c kmod/core/health.c kmod/core/holddown.c */
 #include "health.h"
 #include "input.h"
 

@@ -4,7 +4,8 @@
  * senders read agrees with what each path is, and whoever asks for a path gets one that may
  * carry data, as long as there is one.
  */
-/* SOURCES: kmod/core/pathset.c kmod/core/adapt.c kmod/core/health.c kmod/core/holddown.c */
+/* SOURCES: kmod/core/pathset.c kmod/core/adapt.c kmod/core/budget.c */
+/* SOURCES: kmod/core/health.c kmod/core/holddown.c */
 #include "input.h"
 #include "pathset.h"
 

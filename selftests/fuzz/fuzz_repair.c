@@ -54,6 +54,16 @@ static void find_lost(struct input *in, struct repair_pair *p)
 	repair_pair_find_lost(p, psn(in, p), &clock);
 }
 
+static void renumber(struct input *in, struct repair_pair *p)
+{
+	u32 turn = byte(in), new = byte(in), i;
+	u16 now[REPAIR_PATHS];
+
+	for (i = 0; i < REPAIR_PATHS; i++)
+		now[i] = new >> i & 1 ? RP_REPAIR_NO_PATH : (i + turn) % REPAIR_PATHS;
+	repair_pair_renumber(p, now);
+}
+
 static void step(struct input *in, struct repair_pair *p)
 {
 	u32 how = byte(in);
@@ -86,6 +96,9 @@ static void step(struct input *in, struct repair_pair *p)
 		break;
 	case 10:
 		send_one(in, p, 1 + (word(in) << 7));
+		break;
+	case 11:
+		renumber(in, p);
 		break;
 	default:
 		send_one(in, p, 1);

@@ -236,15 +236,15 @@ void sender_send(struct sim *sim, u32 conn)
 static void resend(struct sim *sim, u32 conn)
 {
 	struct sender *tx = sim->conn[conn].tx;
+	u32 left = rp_repair_batch(&tx->repair);
 	struct rp_sent *s;
 
-	while ((s = rp_repair_next(&tx->repair))) {
+	for (; left && (s = rp_repair_next(&tx->repair)); left--) {
 		u16 path = rp_pathset_other(tx->set, s->path, tx->turn++);
 
 		if (path == RP_PATHSET_NONE)
 			return;
 		rp_repair_resent(&tx->repair, s, path, sim_now_ns(sim));
-		rp_health_sent(&tx->set->entry[path].health, sim_now_ns(sim));
 		sim->stats.repairs++;
 		launch(sim, conn, s->psn, path, true);
 	}

@@ -76,6 +76,7 @@ u32 repair_model_sent(struct repair_model *m, u32 psn, const struct repair_packe
 	u64 bytes = repair_model_bytes(m);
 
 	new.at = from + way(from, psn);
+	new.first = new.path;
 	while (last && end(&m->packet[last - 1]) > new.at) {
 		gone[--last] = true;
 		bytes -= m->packet[last].bytes;
@@ -108,6 +109,8 @@ static void arrived(struct repair_model *m, const struct repair_packet *p, bool 
 			m->path[p->first].repaired++;
 		return;
 	}
+	if (p->path == RP_REPAIR_NO_PATH)
+		return;
 	path->delivered++;
 	if (p->sent_ns > path->delivered_sent_ns)
 		path->delivered_sent_ns = p->sent_ns;
@@ -173,7 +176,9 @@ u32 repair_model_find_lost(struct repair_model *m, u32 horizon,
 
 	for (i = 0; i < m->n; i++) {
 		struct repair_packet *p = &m->packet[i];
-		struct rp_repair_path *path = &m->path[p->path];
+		static struct rp_repair_path none;
+		struct rp_repair_path *path = p->path == RP_REPAIR_NO_PATH ? &none :
+									     &m->path[p->path];
 		u64 tail = (u64)clock->tail_us * 1000, round = (u64)clock->round_us * 1000;
 
 		for (j = 0; j < p->tries; j++) {
@@ -188,7 +193,7 @@ u32 repair_model_find_lost(struct repair_model *m, u32 horizon,
 			lost[i] = true;
 		if (p->lost || !lost[i])
 			continue;
-		if (!p->tries) {
+		if (!p->tries && p->path != RP_REPAIR_NO_PATH) {
 			p->first = p->path;
 			path->lost_sent_ns = max(path->lost_sent_ns, p->sent_ns);
 		}
@@ -204,11 +209,33 @@ u32 repair_model_path_failed(struct repair_model *m, u32 failed, u32 *ids)
 	u32 i;
 
 	for (i = 0; i < m->n; i++) {
-		lost[i] = failed >> m->packet[i].path & 1;
+		lost[i] = m->packet[i].path != RP_REPAIR_NO_PATH &&
+			  failed >> m->packet[i].path & 1;
 		if (lost[i] && !m->packet[i].lost && !m->packet[i].tries)
 			m->packet[i].first = RP_REPAIR_NO_PATH;
 	}
 	return lose(m, lost, ids);
+}
+
+void repair_model_renumber(struct repair_model *m, const u16 *now)
+{
+	struct rp_repair_path path[REPAIR_PATHS] = { 0 };
+	u32 i;
+
+	for (i = 0; i < REPAIR_PATHS; i++)
+		if (now[i] != RP_REPAIR_NO_PATH)
+			path[now[i]] = m->path[i];
+	memcpy(m->path, path, sizeof(path));
+	for (i = 0; i < m->n; i++) {
+		struct repair_packet *p = &m->packet[i];
+		bool gone = p->path != RP_REPAIR_NO_PATH && now[p->path] == RP_REPAIR_NO_PATH;
+
+		if (p->first != RP_REPAIR_NO_PATH)
+			p->first = now[p->first];
+		if (p->path != RP_REPAIR_NO_PATH)
+			p->path = now[p->path];
+		p->lost |= gone && p->tries < RP_REPAIR_TRIES;
+	}
 }
 
 void repair_model_settle(struct repair_model *m, u32 repaired, u32 *lost, u32 *late)

@@ -42,6 +42,8 @@ u32 repair_model_reported(struct repair_model *m, u32 expected, const u32 *held,
 u32 repair_model_find_lost(struct repair_model *m, u32 horizon,
 			   const struct rp_repair_clock *clock, u32 *ids);
 u32 repair_model_path_failed(struct repair_model *m, u32 failed, u32 *ids);
+/* @now: of each path, RP_REPAIR_NO_PATH: it is no more */
+void repair_model_renumber(struct repair_model *m, const u16 *now);
 /* which packets were late and which were lost, this does not decide by path but in sum */
 void repair_model_settle(struct repair_model *m, u32 repaired, u32 *lost, u32 *late);
 u32 repair_model_clear(struct repair_model *m, u32 *ids);

@@ -132,6 +132,20 @@ void repair_pair_path_failed(struct repair_pair *p, u32 failed)
 	compare_gone(p, rp_repair_path_failed(&p->r, is_one_of, &failed), ids, n);
 }
 
+static u16 number_now(const void *arg, u16 path)
+{
+	return ((const u16 *)arg)[path];
+}
+
+void repair_pair_renumber(struct repair_pair *p, const u16 *now)
+{
+	struct rp_repair_path path[REPAIR_PATHS] = { 0 };
+
+	repair_model_renumber(&p->m, now);
+	rp_repair_renumber(&p->r, number_now, now, p->path, REPAIR_PATHS, path);
+	memcpy(p->path, path, sizeof(path));
+}
+
 void repair_pair_resend(struct repair_pair *p, u32 n, u16 path)
 {
 	struct rp_sent *s;
@@ -181,6 +195,7 @@ void repair_pair_compare(const struct repair_pair *p)
 		require(s->prev == before, "the way back is another one");
 		require(s->psn == (want->at & RP_PSN_MASK), "a PSN changed");
 		require(s->lost == want->lost && s->tries == want->tries, "tries differ");
+		require(s->first == want->first, "they were first sent by different paths");
 		require(s->path == want->path && s->sent_ns == want->sent_ns, "sendings differ");
 	}
 	require(i == m->n && p->r.newest == before, "the queue ends elsewhere");

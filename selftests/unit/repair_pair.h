@@ -36,6 +36,8 @@ void repair_pair_reported(struct repair_pair *p, u32 expected, const u32 *held, 
 void repair_pair_settle(struct repair_pair *p, u32 repaired);
 void repair_pair_find_lost(struct repair_pair *p, u32 horizon, const struct rp_repair_clock *clock);
 void repair_pair_path_failed(struct repair_pair *p, u32 failed);
+/* @now: of each path, RP_REPAIR_NO_PATH: it is no more; else each another one */
+void repair_pair_renumber(struct repair_pair *p, const u16 *now);
 /* up to @n that wait */
 void repair_pair_resend(struct repair_pair *p, u32 n, u16 path);
 void repair_pair_clear(struct repair_pair *p);

@@ -3,7 +3,8 @@
  * `adaptive` over simulated links: what it carries, how soon, and how calmly, from
  * 10 Mbit/s to 400 Gb/s, over 2 to 64 paths, with reports each 1 or 10 ms.
  */
-/* SOURCES: selftests/unit/link_sim.c kmod/core/adapt.c kmod/core/pathset.c kmod/core/health.c */
+/* SOURCES: selftests/unit/link_sim.c kmod/core/adapt.c kmod/core/pathset.c */
+/* SOURCES: kmod/core/budget.c kmod/core/health.c */
 /* SOURCES: kmod/core/holddown.c kmod/core/sched.c kmod/core/paths.c */
 #include <math.h>
 

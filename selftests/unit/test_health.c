@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* The state machine of a path's health, in simulated time. */
-/* SOURCES: kmod/core/health.c kmod/core/holddown.c */
+/* SOURCES: kmod/core/budget.c kmod/core/health.c kmod/core/holddown.c */
 #include <math.h>
 
 #include "unit.h"
@@ -494,15 +494,28 @@ static void flapping_earns_more(void **state)
 
 static void probes_when_idle(void **state)
 {
+	u64 heard_ns;
+	u32 i;
+
 	start(true);
 	assert_false(rp_health_probe_due(&h, 0, &knobs, now));
 	assert_true(rp_health_probe_due(&h, 100 * MS, &knobs, now));
+	/* each when its turn is: 50 to 150 ms after it was last heard of, then once in 100 ms */
+	h.phase = rnd();
 	rp_health_probed(&h, &knobs, now);
 	assert_false(rp_health_answered(&h, now, &knobs, now + I / 4));
-	now += 100 * MS - 1;
-	assert_false(rp_health_probe_due(&h, 100 * MS, &knobs, now));
-	now++;
-	assert_true(rp_health_probe_due(&h, 100 * MS, &knobs, now));
+	heard_ns = now;
+	for (i = 0; i < 5; i++) {
+		while (!rp_health_probe_due(&h, 100 * MS, &knobs, now))
+			now += MS / 10;
+		require(now - heard_ns >= (i ? 99 : 50) * MS &&
+			now - heard_ns <= (i ? 101 : 151) * MS, "after %llu us",
+			(unsigned long long)(now - heard_ns) / 1000);
+		heard_ns = now;
+		rp_health_probed(&h, &knobs, now);
+		assert_false(rp_health_answered(&h, now, &knobs, now + I / 4));
+	}
+	now += 200 * MS;
 	/* one that is not answered makes it suspect, and it is probed at once */
 	rp_health_probed(&h, &knobs, now);
 	poll_until_change(2 * I);

@@ -3,7 +3,8 @@
  * A link dies without a word. The sender has learned to be patient, for the
  * machines stand still now and then; what arrives by other links tells it all the same.
  */
-/* SOURCES: selftests/unit/link_sim.c kmod/core/adapt.c kmod/core/pathset.c kmod/core/health.c */
+/* SOURCES: selftests/unit/link_sim.c kmod/core/adapt.c kmod/core/pathset.c */
+/* SOURCES: kmod/core/budget.c kmod/core/health.c */
 /* SOURCES: kmod/core/holddown.c kmod/core/sched.c kmod/core/paths.c */
 #include "unit.h"
 #include "link_sim.h"

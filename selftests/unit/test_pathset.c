@@ -3,7 +3,8 @@
  * All paths towards a peer: layout, the pick against one that goes from path to
  * path and asks each, and which paths are taken out for their loss.
  */
-/* SOURCES: kmod/core/pathset.c kmod/core/adapt.c kmod/core/health.c kmod/core/holddown.c */
+/* SOURCES: kmod/core/pathset.c kmod/core/adapt.c kmod/core/budget.c */
+/* SOURCES: kmod/core/health.c kmod/core/holddown.c */
 #include <math.h>
 
 #include "unit.h"
@@ -537,6 +538,10 @@ static void another_path_for_a_repair(void **state)
 			require(!others || s->n > 64 || s->entry[at].path.port != port,
 				"the same port");
 		}
+		/* it was sent by one that is no more */
+		i = rp_pathset_other(s, RP_PATHSET_NONE, rnd());
+		require(others || same || s->weight[index] ? i < s->n && s->weight[i] :
+							     i == RP_PATHSET_NONE, "over %u", i);
 		free(s);
 	}
 }

@@ -3,7 +3,7 @@
  * What probes tell of the EVs between two hosts, on a simulated fabric: EVs are
  * hashed onto spines; probes and answers take a time that varies, and are lost.
  */
-/* SOURCES: kmod/core/probes.c kmod/core/health.c kmod/core/holddown.c */
+/* SOURCES: kmod/core/probes.c kmod/core/budget.c kmod/core/health.c kmod/core/holddown.c */
 #include "unit.h"
 #include "probes.h"
 

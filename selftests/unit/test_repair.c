@@ -462,6 +462,92 @@ static void test_path_failed(void **state)
 	assert_int_equal(b.r.stats.given_up, 1);
 }
 
+/* the path that each index stands for */
+struct layout {
+	u32 n;
+	u32 id[4];
+};
+
+struct change {
+	const struct layout *from;
+	const struct layout *to;
+};
+
+static u16 after_change(const void *arg, u16 path)
+{
+	const struct change *c = arg;
+	u16 i;
+
+	assert_true(path < c->from->n);
+	for (i = 0; i < c->to->n; i++)
+		if (c->to->id[i] == c->from->id[path])
+			return i;
+	return RP_REPAIR_NO_PATH;
+}
+
+static void lay_out(struct bench *b, const struct layout *from, const struct layout *to)
+{
+	const struct change c = { from, to };
+	struct rp_repair_path path[4] = { 0 };
+
+	rp_repair_renumber(&b->r, after_change, &c, b->path, from->n, path);
+	memcpy(b->path, path, sizeof(path));
+}
+
+/*
+ * Paths are laid out anew, two times between two looks at the queue: what went by those that
+ * stay is as it was, the rest goes out again at once, and nothing is let go.
+ */
+static void test_renumbered(void **state)
+{
+	static const struct layout first = { 3, { 10, 11, 12 } }, third = { 4, { 13, 12, 14, 10 } };
+	static struct bench b;
+	u32 i;
+
+	start(&b);
+	for (i = 0; i < 6; i++)
+		put(&b, i, i % 3);
+	reported(&b, 0, 1 << 4);
+	expect(&b, 5);
+	assert_int_equal(b.path[2].delivered, 1);
+	lay_out(&b, &first, &third);
+	assert_int_equal(b.r.packets, 5);
+	assert_true(b.sent[0].path == 3 && b.sent[2].path == 1 && b.sent[3].path == 3);
+	assert_true(b.path[1].delivered == 1 && b.path[1].arrived_ns == b.sent[5].sent_ns);
+	expect_repaired(&b, 2, 1, 4);
+	assert_true(!b.r.stats.let_go && !b.r.stats.given_up);
+	/* none of them tells of the path that its index stood for before */
+	acked(&b, 5);
+	expect(&b, 0, 1, 2, 3, 4);
+	assert_true(b.path[3].delivered == 2 && b.path[1].delivered == 2);
+	for (i = 0; i < 4; i++)
+		assert_true(!b.path[i].repaired && !b.path[i].lost);
+}
+
+/* No change of paths uses up what a packet may be tried. */
+static void test_renumbered_again_and_again(void **state)
+{
+	static const struct layout odd = { 1, { 1 } }, even = { 1, { 2 } };
+	static struct bench b;
+	u32 i;
+
+	start(&b);
+	put(&b, 0, 0);
+	for (i = 0; i < 4 * RP_REPAIR_TRIES; i++) {
+		lay_out(&b, i % 2 ? &odd : &even, i % 2 ? &even : &odd);
+		if (rp_repair_next(&b.r))
+			rp_repair_resent(&b.r, rp_repair_next(&b.r), 0, b.now);
+	}
+	assert_true(b.r.packets == 1 && b.r.stats.repaired == RP_REPAIR_TRIES);
+	acked(&b, 1);
+	expect(&b, 0);
+	/* sent by a path that is no more, when the queue knew that already */
+	put(&b, 1, RP_REPAIR_NO_PATH);
+	acked(&b, 2);
+	expect(&b, 1);
+	assert_true(!b.path[0].delivered && !b.path[0].delivered_sent_ns);
+}
+
 /* Lost, but an acknowledge was on its way: it does not wait any more. */
 static void test_arrives_while_it_waits(void **state)
 {
@@ -659,6 +745,17 @@ static void step_find(struct repair_pair *p)
 	repair_pair_find_lost(p, some_psn(p), &clock);
 }
 
+/* turned round, some of them new */
+static void step_renumber(struct repair_pair *p)
+{
+	u32 turn = rnd_below(REPAIR_PATHS), new = rnd() & rnd() & rnd(), i;
+	u16 now[REPAIR_PATHS];
+
+	for (i = 0; i < REPAIR_PATHS; i++)
+		now[i] = new >> i & 1 ? RP_REPAIR_NO_PATH : (i + turn) % REPAIR_PATHS;
+	repair_pair_renumber(p, now);
+}
+
 static void step(struct repair_pair *p)
 {
 	u32 dice = rnd_below(100);
@@ -680,6 +777,8 @@ static void step(struct repair_pair *p)
 		repair_pair_resend(p, rnd_below(8), rnd_below(REPAIR_PATHS));
 	else if (dice < 97)
 		repair_pair_path_failed(p, 1u << rnd_below(REPAIR_PATHS));
+	else if (dice < 98)
+		step_renumber(p);
 	else if (dice < 99)
 		repair_pair_take_paths(p);
 	else if (!rnd_below(20))
@@ -739,6 +838,8 @@ int main(void)
 		cmocka_unit_test(test_deadline_of_the_next),
 		cmocka_unit_test(test_horizon),
 		cmocka_unit_test(test_path_failed),
+		cmocka_unit_test(test_renumbered),
+		cmocka_unit_test(test_renumbered_again_and_again),
 		cmocka_unit_test(test_arrives_while_it_waits),
 		cmocka_unit_test(test_goes_back),
 		cmocka_unit_test(test_caps),

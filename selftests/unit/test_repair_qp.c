@@ -249,9 +249,10 @@ static void data(struct sim *m, u32 from, enum what kind, u32 psn, u32 span)
 static void resend(struct sim *m, u32 from, u32 space)
 {
 	struct host *h = &m->host[from];
+	u32 left = rp_repair_batch(&h->r[space]);
 	struct rp_sent *s;
 
-	while ((s = rp_repair_next(&h->r[space]))) {
+	for (; left && (s = rp_repair_next(&h->r[space])); left--) {
 		u16 path = some_path(m, h, s->path);
 
 		rp_repair_resent(&h->r[space], s, path, m->now);
@@ -384,6 +385,7 @@ static void tick(struct sim *m, u32 host)
 
 		if (deadline && deadline <= m->now)
 			find_lost(m, host, i, h->r[i].oldest->psn);
+		resend(m, host, i);
 	}
 }
 

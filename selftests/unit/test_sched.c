@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Schedulers: what a flow, and what its packets get, while ports and paths come and go. */
-/* SOURCES: kmod/core/sched.c kmod/core/pathset.c kmod/core/health.c kmod/core/holddown.c */
+/* SOURCES: kmod/core/sched.c kmod/core/pathset.c kmod/core/budget.c */
+/* SOURCES: kmod/core/health.c kmod/core/holddown.c */
 /* SOURCES: kmod/core/paths.c kmod/core/adapt.c */
 #include <math.h>
 

@@ -3,7 +3,7 @@
 /* SOURCES: selftests/sim/sim.c selftests/sim/sender.c selftests/sim/receiver.c */
 /* SOURCES: selftests/sim/fabric.c selftests/sim/topology.c selftests/sim/traffic.c */
 /* SOURCES: selftests/sim/text.c selftests/sim/events.c kmod/core/sched.c kmod/core/pathset.c */
-/* SOURCES: kmod/core/paths.c kmod/core/adapt.c kmod/core/health.c kmod/core/holddown.c */
+/* SOURCES: kmod/core/paths.c kmod/core/adapt.c kmod/core/budget.c kmod/core/health.c kmod/core/holddown.c */
 /* SOURCES: kmod/core/repair.c kmod/core/repaired.c kmod/core/window.c kmod/core/report.c */
 #include "unit.h"
 #include "../sim/sim.h"
@@ -17,14 +17,19 @@ static struct sim_config config(const struct rp_sched_ops *sched)
 				    .random = rnd() | 1 };
 }
 
-static void begin(struct sim *sim, struct sim_config *is)
+static void begin_with(struct sim *sim, struct sim_config *is, u32 hosts, u64 bytes, u32 rounds)
 {
 	struct topology top;
 	struct traffic m;
 
-	topology_make(&top, 3, 64, 100);
-	traffic_permutation(&m, 64, BYTES, 2, &is->random);
+	topology_make(&top, 3, hosts, 100);
+	traffic_permutation(&m, hosts, bytes, rounds, &is->random);
 	sim_init(sim, is, &top, &m);
+}
+
+static void begin(struct sim *sim, struct sim_config *is)
+{
+	begin_with(sim, is, 64, BYTES, 2);
 }
 
 /* all that was sent is there, and nothing faster than light */
@@ -97,6 +102,28 @@ static void test_short_queues(void **state)
 	end(&sim);
 }
 
+/* much is lost at once: what is sent again does not drown what is left */
+static void test_dead_links_and_short_queues(void **state)
+{
+	struct sim_config is = config(&rp_sched_adaptive_ops);
+	struct sim sim;
+
+	is.random = 1;
+	is.evs = 64;
+	is.window = 1024;
+	is.interval_ns = 1000000;
+	begin_with(&sim, &is, 128, 5 * BYTES, 1);
+	sim.fabric.limit = 200000;
+	fabric_impair(&sim.fabric, 8, FABRIC_DEAD, 1, &is.random);
+	sim_run(&sim);
+	assert_int_equal(sim.stats.done, sim.traffic.n);
+	assert_int_equal(sim.stats.naks + sim.stats.timeouts, 0);
+	print_message("# %.1f times the ideal, %u repairs\n",
+		      (double)sim.stats.last_ps / sim_ideal_ps(&sim), (u32)sim.stats.repairs);
+	assert_true(sim.stats.last_ps < 40 * sim_ideal_ps(&sim));
+	sim_free(&sim);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -104,6 +131,7 @@ int main(void)
 		cmocka_unit_test(test_slow_links),
 		cmocka_unit_test(test_dead_links),
 		cmocka_unit_test(test_short_queues),
+		cmocka_unit_test(test_dead_links_and_short_queues),
 	};
 
 	return unit_run(tests);
