@@ -7,7 +7,8 @@
 /* SOURCES: user/policy/model.c user/policy/read.c user/policy/schema.c user/policy/value.c */
 /* SOURCES: user/policy/source.c user/policy/check.c user/policy/print.c user/policy/compile.c */
 /* SOURCES: user/policy/diff.c user/json.c user/units.c user/words.c user/error.c */
-/* LIBS: -lyaml */
+/* SOURCES: user/policy/warn.c user/policy/rdma.c */
+/* LIBS: -lyaml -lmnl */
 /* SEEDS: docs/examples */
 #include "../../user/policy/compile.h"
 #include "input.h"
@@ -40,7 +41,8 @@ static void check_compiled(const struct rp_spec *spec)
 	    p->default_class >= p->class_count || p->size_bounds > RP_SIZE_BOUNDS_MAX)
 		crash("programs would read beyond it");
 	for (u32 i = 0; i < p->rule_count; i++)
-		if (p->rule_class[i] >= p->class_count || p->rule_number[i] >= RP_RULES_MAX)
+		if (p->rule_class[i] >= p->class_count || p->rule[i].number >= RP_RULES_MAX ||
+		    p->rule_number[i] != p->rule[i].number)
 			crash("a rule leads nowhere");
 	free(p);
 }
@@ -79,6 +81,7 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 	spec = policy((const char *)data, size, complaints);
 	if (!spec)
 		return 0;
+	rp_spec_warn(spec, &(struct rp_report){ .out = complaints });
 	check_again(spec);
 	rp_spec_fill(spec);
 	check_again(spec);
