@@ -9,10 +9,6 @@
  * call (Documentation/trace/kprobes.rst, "Changing Execution Path"), which waits, and then calls
  * again. Who is in there when the module goes is waited for, and so is the last of its
  * instructions, by a grace period of RCU tasks.
- *
- * What the driver says to RTR is seen when the call returns. Of too many calls at once some
- * returns are missed; such a QP, if it was refused, keeps its place until it is modified
- * again or destroyed.
  */
 #include "hook.h"
 
@@ -24,9 +20,6 @@
 
 #include "qp.h"
 
-/* calls to RTR at a time whose returns are seen */
-#define HOOK_CALLS 256
-
 static const char *hook_reason = "not placed yet";
 
 /* ib_modify_qp(qp, attr, mask), ib_modify_qp_with_udata(qp, attr, mask, udata) */
@@ -37,31 +30,6 @@ static int hook_modify(struct kprobe *probe, struct pt_regs *regs)
 	int mask = (int)regs_get_kernel_argument(regs, 2);
 
 	rp_rdma_qp_modify(qp->real_qp, attr, mask);
-	return 0;
-}
-
-/* what a call was about, until it returns */
-struct hook_call {
-	const struct ib_qp *qp;
-};
-
-/* Return: 1: nobody wants to know what comes of it */
-static int hook_modify_begin(struct kretprobe_instance *call, struct pt_regs *regs)
-{
-	const struct ib_qp *qp = (const struct ib_qp *)regs_get_kernel_argument(regs, 0);
-	const struct ib_qp_attr *attr =
-		(const struct ib_qp_attr *)regs_get_kernel_argument(regs, 1);
-	int mask = (int)regs_get_kernel_argument(regs, 2);
-
-	if (!(mask & IB_QP_STATE) || attr->qp_state != IB_QPS_RTR)
-		return 1;
-	((struct hook_call *)call->data)->qp = qp->real_qp;
-	return 0;
-}
-
-static int hook_modify_end(struct kretprobe_instance *call, struct pt_regs *regs)
-{
-	rp_rdma_qp_connected(((struct hook_call *)call->data)->qp, (int)regs_return_value(regs));
 	return 0;
 }
 
@@ -99,20 +67,7 @@ static struct kprobe hooks[] = {
 	{ .symbol_name = "ib_destroy_qp_user", .pre_handler = hook_destroy },
 };
 
-#define HOOK_RETURN(symbol) {						\
-	.kp.symbol_name = (symbol),					\
-	.entry_handler = hook_modify_begin,				\
-	.handler = hook_modify_end,					\
-	.data_size = sizeof(struct hook_call),				\
-	.maxactive = HOOK_CALLS,					\
-}
-
-static struct kretprobe hook_returns[] = {
-	HOOK_RETURN("ib_modify_qp"),
-	HOOK_RETURN("ib_modify_qp_with_udata"),
-};
-
-static int hooks_placed, hook_returns_placed;
+static int hooks_placed;
 
 /**
  * rp_rdma_hook_reason() - why QPs are not seen
@@ -127,30 +82,8 @@ const char *rp_rdma_hook_reason(void)
 
 static void hooks_remove(void)
 {
-	while (hook_returns_placed)
-		unregister_kretprobe(&hook_returns[--hook_returns_placed]);
 	while (hooks_placed)
 		unregister_kprobe(&hooks[--hooks_placed]);
-}
-
-/* Return: 0, or why not all of them can be placed; @symbol: which */
-static int hooks_place(const char **symbol)
-{
-	int err;
-
-	for (; hooks_placed < ARRAY_SIZE(hooks); hooks_placed++) {
-		*symbol = hooks[hooks_placed].symbol_name;
-		err = register_kprobe(&hooks[hooks_placed]);
-		if (err)
-			return err;
-	}
-	for (; hook_returns_placed < ARRAY_SIZE(hook_returns); hook_returns_placed++) {
-		*symbol = hook_returns[hook_returns_placed].kp.symbol_name;
-		err = register_kretprobe(&hook_returns[hook_returns_placed]);
-		if (err)
-			return err;
-	}
-	return 0;
 }
 
 /**
@@ -161,18 +94,21 @@ static int hooks_place(const char **symbol)
  */
 void rp_rdma_hook_init(void)
 {
-	const char *symbol;
-	int err = hooks_place(&symbol);
+	int err;
 
-	if (!err) {
-		hook_reason = NULL;
-		return;
+	for (; hooks_placed < ARRAY_SIZE(hooks); hooks_placed++) {
+		err = register_kprobe(&hooks[hooks_placed]);
+		if (err) {
+			hook_reason = err == -ENOENT ?
+				"ib_core has changed: a function is missing" :
+				"the kernel does not allow kprobes";
+			pr_warn("rocepath_rdma: cannot probe %s (error %d): QPs are not seen, and nothing is steered\n",
+				hooks[hooks_placed].symbol_name, err);
+			hooks_remove();
+			return;
+		}
 	}
-	hook_reason = err == -ENOENT ? "ib_core has changed: a function is missing" :
-				       "the kernel does not allow kprobes";
-	pr_warn("rocepath_rdma: cannot probe %s (error %d): QPs are not seen, and nothing is steered\n",
-		symbol, err);
-	hooks_remove();
+	hook_reason = NULL;
 }
 
 /** rp_rdma_hook_exit() - see no more QPs; waits until no handler runs. */

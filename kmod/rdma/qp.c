@@ -12,7 +12,8 @@
  *   RTR -> RTS: required attributes are, for RC and XRC initiators, timeout and retry count.
  *     SQD -> RTS, SQE -> RTS and RTS -> RTS must not have them, so the mask tells.
  * Where a caller's mask is not right, the driver refuses the call, changed or not. A QP that
- * is refused RTR, by that or for another reason, sits nowhere: see rp_rdma_qp_connected().
+ * is refused RTR, by that or for another reason, keeps its place until it is modified again or
+ * destroyed: what these functions return is not seen, for that costs every QP too much.
  *
  * All this runs with preemption off, maybe with interrupts off: no sleeping, and nothing
  * that is not bounded. Rows are in plain hash buckets under an irq-safe lock, as those
@@ -323,7 +324,7 @@ static void qp_insert(struct rp_rdma_qp *row)
 	spin_unlock_irqrestore(&qp_lock, flags);
 }
 
-/* is it in RTR or further? Then the driver will refuse to connect it once more */
+/* is it further than RTR? Then the driver will refuse to connect it once more */
 static bool qp_is_connected(const struct ib_qp *qp)
 {
 	struct rp_rdma_qp *row;
@@ -342,7 +343,7 @@ static bool qp_is_connected(const struct ib_qp *qp)
 /* INIT -> RTR, with a RoCE address */
 static void qp_connect(struct rp_rdma_device *rdev, struct ib_qp *qp, struct ib_qp_attr *attr)
 {
-	/* one whose refusal was not seen */
+	/* one that failed on its way before */
 	struct rp_rdma_qp *old = qp_unlink(qp), *row = qp_new(rdev, qp, attr);
 	int alone;
 
@@ -483,31 +484,6 @@ void rp_rdma_qp_modify(struct ib_qp *qp, struct ib_qp_attr *attr, int mask)
 		qp_state(qp, attr, mask);
 		break;
 	}
-}
-
-/**
- * rp_rdma_qp_connected() - ib_core has answered who wanted a QP in RTR
- * @qp: the QP itself
- * @err: 0, or why it is not
- *
- * Context: any; @qp is a name.
- */
-void rp_rdma_qp_connected(const struct ib_qp *qp, int err)
-{
-	struct rp_rdma_qp *row, *refused = NULL;
-	unsigned long flags;
-
-	spin_lock_irqsave(&qp_lock, flags);
-	row = qp_find(qp);
-	if (row && row->connecting) {
-		row->connecting = false;
-		if (err)
-			refused = qp_take_out(row);
-	}
-	spin_unlock_irqrestore(&qp_lock, flags);
-	if (refused)
-		rp_rdma_count(&refused->rdev->stats, RP_RDMA_RTR_REFUSED);
-	qp_forget(refused);
 }
 
 /**

@@ -46,7 +46,7 @@ struct rp_rdma_asked {
  * @sgid_index: of its address
  * @hop_limit: of its address
  * @static_rate: of its address
- * @connecting: to RTR, and the driver has not agreed yet
+ * @connecting: to RTR, and it is not known yet whether the driver has agreed
  * @timed: timers are known
  * @steered: something was set
  * @exempt: by an operator: nothing is changed any more
@@ -95,7 +95,6 @@ struct rp_rdma_qp {
 };
 
 void rp_rdma_qp_modify(struct ib_qp *qp, struct ib_qp_attr *attr, int mask);
-void rp_rdma_qp_connected(const struct ib_qp *qp, int err);
 bool rp_rdma_qp_destroy(const struct ib_qp *qp);
 void rp_rdma_qp_wait(const struct ib_qp *qp);
 

@@ -13,7 +13,6 @@
 	C(OFF, off)				/* of these: steering is off */		\
 	C(EXEMPT, exempt)			/* the QP or its class is exempt */	\
 	C(QP_TYPE, qp_type)			/* of a type that is left alone */	\
-	C(RTR_REFUSED, rtr_refused)		/* of these: the driver, or ib_core, would not */\
 	C(NOT_ROCE, not_roce)			/* its address has no GRH, or is not RoCE */\
 	C(STEERED, steered)			/* something was set */			\
 	C(LABEL_SET, label_set)			/* the flow label */			\
