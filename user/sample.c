@@ -106,6 +106,8 @@ static void fill_path(void *row, const struct rp_attrs *a)
 	r->reason = rp_attr_number(a, ROCEPATH_A_PATH_REASON);
 	r->share_ppm = rp_attr_number(a, ROCEPATH_A_PATH_SHARE);
 	r->rtt_us = rp_attr_number(a, ROCEPATH_A_PATH_RTT_US);
+	r->rtt_age_ms = rp_attr_number(a, ROCEPATH_A_PATH_RTT_AGE_MS);
+	r->has_late = a->at[ROCEPATH_A_PATH_LATE_US];
 	r->late_us = rp_attr_number(a, ROCEPATH_A_PATH_LATE_US);
 	r->received = rp_attr_number(a, ROCEPATH_A_PATH_RECEIVED);
 	r->marked = rp_attr_number(a, ROCEPATH_A_PATH_MARKED);

@@ -35,9 +35,10 @@ struct rp_path_row {
 	uint32_t port, ev;
 	char port_name[IFNAMSIZ];
 	bool has_peer;
+	bool has_late;
 	uint32_t state, reason, share_ppm, rtt_us, late_us;
 	uint32_t received, marked;	/* these wrap */
-	uint64_t since_ms, delivered, lost;
+	uint64_t since_ms, rtt_age_ms, delivered, lost;
 };
 
 struct rp_flow_row {

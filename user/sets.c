@@ -183,6 +183,7 @@ static const struct rp_field path_fields[] = {
 	NUMBER(ROCEPATH_A_PATH_SINCE_MS, U64, AGE, "since_ms", "SINCE"),
 	NUMBER(ROCEPATH_A_PATH_SHARE, U32, PPM, "share", "SHARE"),
 	NUMBER(ROCEPATH_A_PATH_RTT_US, U32, US, "rtt_us", "RTT"),
+	NUMBER(ROCEPATH_A_PATH_RTT_AGE_MS, U64, AGE, "rtt_age_ms", "RTT-AGE"),
 	NUMBER(ROCEPATH_A_PATH_LATE_US, U32, US, "late_us", "LATE"),
 	NUMBER(ROCEPATH_A_PATH_LOSS_PPM, U32, PPM, "loss_ppm", "LOSS"),
 	NUMBER(ROCEPATH_A_PATH_RECEIVED, U32, PLAIN, "received", NULL),
