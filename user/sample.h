@@ -45,8 +45,8 @@ struct rp_flow_row {
 	uint32_t device;
 	uint8_t peer[RP_ADDRESS_LEN];
 	uint32_t local_qpn, remote_qpn;
-	uint32_t type, path_mtu, held, kept;
-	uint64_t packets, sprayed, repaired;
+	uint32_t type, held, kept;
+	uint64_t packets, bytes, sprayed, repaired;
 };
 
 struct rp_class_row {

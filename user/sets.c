@@ -203,6 +203,7 @@ static const struct rp_field flow_fields[] = {
 	NAMED(ROCEPATH_A_FLOW_QP_TYPE, rp_qp_type_names, "qp_type", "TYPE"),
 	NUMBER(ROCEPATH_A_FLOW_PATH_MTU, U32, PLAIN, "path_mtu", "MTU"),
 	NUMBER(ROCEPATH_A_FLOW_TX_PACKETS, U64, PLAIN, "tx_packets", "SENT"),
+	NUMBER(ROCEPATH_A_FLOW_TX_BYTES, U64, PLAIN, "tx_bytes", NULL),
 	NUMBER(ROCEPATH_A_FLOW_TX_SPRAYED, U64, PLAIN, "tx_sprayed", "SPRAYED"),
 	NESTED(ROCEPATH_A_FLOW_REQUESTS, rp_window_attrs, "requests", "REQ"),
 	NESTED(ROCEPATH_A_FLOW_RESPONSES, rp_window_attrs, "responses", "RSP"),

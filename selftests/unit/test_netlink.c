@@ -313,8 +313,8 @@ static void answer_flow(void)
 	mnl_attr_put_u64(nlh, ROCEPATH_A_QUEUE_REPAIRED, 7);
 	mnl_attr_nest_end(nlh, queue);
 	if (kernel.moves) {
-		mnl_attr_put_u32(nlh, ROCEPATH_A_FLOW_PATH_MTU, 1000);
 		mnl_attr_put_u64(nlh, ROCEPATH_A_FLOW_TX_PACKETS, moved(50000));
+		mnl_attr_put_u64(nlh, ROCEPATH_A_FLOW_TX_BYTES, moved(50000000));
 		mnl_attr_put_u64(nlh, ROCEPATH_A_FLOW_TX_SPRAYED, moved(40000));
 	}
 	/* from a kernel that knows more */

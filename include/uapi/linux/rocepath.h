@@ -284,6 +284,7 @@ enum rocepath_a_flow {
 	ROCEPATH_A_FLOW_RESPONSES,		/* nest of a_window */
 	ROCEPATH_A_FLOW_SENT_REQUESTS,		/* nest of a_queue */
 	ROCEPATH_A_FLOW_SENT_RESPONSES,		/* nest of a_queue */
+	ROCEPATH_A_FLOW_TX_BYTES,		/* u64, headers counted in */
 
 	__ROCEPATH_A_FLOW_MAX,
 	ROCEPATH_A_FLOW_MAX = __ROCEPATH_A_FLOW_MAX - 1
