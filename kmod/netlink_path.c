@@ -38,17 +38,38 @@ static int path_put_attrs(struct sk_buff *skb, const struct rp_device *rp,
 	return 0;
 }
 
+/* how late a path is says nothing any more when it carries no data */
+#define PATH_LATE_NS NSEC_PER_SEC
+
+static u64 path_age_ms(u64 then_ns, u64 now_ns)
+{
+	return div_u64(now_ns - min(then_ns, now_ns), NSEC_PER_MSEC);
+}
+
+/* what was measured, and when */
+static int path_put_delay(struct sk_buff *skb, const struct rp_health *h, u64 now)
+{
+	if (h->rtt_us && (nla_put_u32(skb, ROCEPATH_A_PATH_RTT_US, h->rtt_us) ||
+			  nla_put_u64_64bit(skb, ROCEPATH_A_PATH_RTT_AGE_MS,
+					    path_age_ms(h->rtt_ns, now), ROCEPATH_A_PATH_PAD)))
+		return -EMSGSIZE;
+	if (h->late_ns && now < h->late_ns + PATH_LATE_NS &&
+	    nla_put_u32(skb, ROCEPATH_A_PATH_LATE_US, h->late_us))
+		return -EMSGSIZE;
+	return 0;
+}
+
 static int path_put_health(struct sk_buff *skb, const struct rp_peer *peer,
 			   const struct rp_pathset_entry *e)
 {
 	const struct rp_health *h = &e->health;
-	u64 since = div_u64(ktime_get_ns() - h->since_ns, NSEC_PER_MSEC);
+	u64 now = ktime_get_ns();
 
 	if (nla_put(skb, ROCEPATH_A_PATH_PEER, sizeof(peer->address), &peer->address) ||
 	    nla_put_u32(skb, ROCEPATH_A_PATH_REASON, h->reason) ||
-	    nla_put_u64_64bit(skb, ROCEPATH_A_PATH_SINCE_MS, since, ROCEPATH_A_PATH_PAD) ||
-	    (h->rtt_us && nla_put_u32(skb, ROCEPATH_A_PATH_RTT_US, h->rtt_us)) ||
-	    nla_put_u32(skb, ROCEPATH_A_PATH_LATE_US, h->late_us) ||
+	    nla_put_u64_64bit(skb, ROCEPATH_A_PATH_SINCE_MS, path_age_ms(h->since_ns, now),
+			      ROCEPATH_A_PATH_PAD) ||
+	    path_put_delay(skb, h, now) ||
 	    nla_put_u32(skb, ROCEPATH_A_PATH_LOSS_PPM, rp_health_loss_ppm(h)) ||
 	    nla_put_u32(skb, ROCEPATH_A_PATH_RECEIVED, e->received) ||
 	    nla_put_u32(skb, ROCEPATH_A_PATH_MARKED, e->marked) ||

@@ -161,6 +161,8 @@ static int flow_put(struct sk_buff *skb, struct rp_qp *qp, struct rp_device *rp)
 	    nla_put_u32(skb, ROCEPATH_A_FLOW_PATH_MTU, qp->path_mtu) ||
 	    nla_put_u64_64bit(skb, ROCEPATH_A_FLOW_TX_PACKETS, READ_ONCE(qp->tx_packets),
 			      ROCEPATH_A_FLOW_PAD) ||
+	    nla_put_u64_64bit(skb, ROCEPATH_A_FLOW_TX_BYTES, READ_ONCE(qp->tx_bytes),
+			      ROCEPATH_A_FLOW_PAD) ||
 	    nla_put_u64_64bit(skb, ROCEPATH_A_FLOW_TX_SPRAYED, READ_ONCE(qp->tx_sprayed),
 			      ROCEPATH_A_FLOW_PAD) ||
 	    flow_put_window(skb, ROCEPATH_A_FLOW_REQUESTS, &qp->rx[RP_REQUESTS], &rp->caps) ||

@@ -38,6 +38,7 @@ enum rp_space {
  * @peer: on that device, a reference, NULL if there is no room for it, RCU; set once, with @rp
  * @tx: sent flows, by space; written by who sends
  * @tx_packets: RC and UC packets sent
+ * @tx_bytes: of these, with their headers
  * @tx_sprayed: of these, over all paths
  * @queue: what was sent and may be sent again, by space
  * @last_ack: the acknowledge that it sent last
@@ -66,6 +67,7 @@ struct rp_qp {
 
 	struct rp_sched_flow tx[RP_SPACES];
 	u64 tx_packets;
+	u64 tx_bytes;
 	u64 tx_sprayed;
 
 	struct rp_queue queue[RP_SPACES];

@@ -33,6 +33,7 @@ static void report_path(struct rp_device *rp, struct rp_peer *peer, struct rp_pa
 		rp_pathset_recount(e);
 	e->health.marked_total += p->marked - e->marked;
 	e->health.late_us = p->late_us;
+	e->health.late_ns = now;
 	e->marked = p->marked;
 	/*
 	 * Where the path carries data, repair knows packet by packet what arrived.

@@ -318,6 +318,7 @@ static struct rp_peer *tx_qp_sends(struct rp_device *rp, const struct sk_buff *s
 	struct rp_peer *peer = rcu_dereference(qp->peer);
 
 	WRITE_ONCE(qp->tx_packets, qp->tx_packets + 1);
+	WRITE_ONCE(qp->tx_bytes, qp->tx_bytes + skb->len);
 	rp_flow_sent(qp, r);
 	if (!peer)
 		return NULL;

@@ -95,7 +95,7 @@ static void rate_flows(struct rp_rates *r, const struct rp_sample *before)
 		if (!old || now->packets < old->packets)
 			continue;
 		rate->packets = per_second(r, old->packets, now->packets);
-		rate->bits = rate->packets * now->path_mtu * BITS;
+		rate->bits = BITS * per_second(r, old->bytes, now->bytes);
 		rate->repaired = per_second(r, old->repaired, now->repaired);
 		rate->sprayed_ppm = part(now->sprayed - old->sprayed, now->packets - old->packets);
 	}

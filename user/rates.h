@@ -26,7 +26,7 @@ struct rp_path_rate {
 
 struct rp_flow_rate {
 	const struct rp_flow_row *now;
-	uint64_t packets, bits, repaired;	/* bits: as if each packet were full */
+	uint64_t packets, bits, repaired;
 	uint32_t sprayed_ppm;
 };
 

@@ -83,8 +83,12 @@ static void json_path(struct rp_json *json, const struct rp_rates *rates,
 		rp_json_number(json, "packets_per_s", rate->packets);
 		rp_json_number(json, "loss_ppm", rate->loss_ppm);
 		rp_json_number(json, "marked_ppm", rate->marked_ppm);
-		rp_json_number(json, "rtt_us", row->rtt_us);
-		rp_json_number(json, "late_us", row->late_us);
+		if (row->rtt_us) {
+			rp_json_number(json, "rtt_us", row->rtt_us);
+			rp_json_number(json, "rtt_age_ms", row->rtt_age_ms);
+		}
+		if (row->has_late)
+			rp_json_number(json, "late_us", row->late_us);
 	}
 	rp_json_close(json, '}');
 }

@@ -106,6 +106,8 @@ static void fill_path(void *row, const struct rp_attrs *a)
 	r->reason = rp_attr_number(a, ROCEPATH_A_PATH_REASON);
 	r->share_ppm = rp_attr_number(a, ROCEPATH_A_PATH_SHARE);
 	r->rtt_us = rp_attr_number(a, ROCEPATH_A_PATH_RTT_US);
+	r->rtt_age_ms = rp_attr_number(a, ROCEPATH_A_PATH_RTT_AGE_MS);
+	r->has_late = a->at[ROCEPATH_A_PATH_LATE_US];
 	r->late_us = rp_attr_number(a, ROCEPATH_A_PATH_LATE_US);
 	r->received = rp_attr_number(a, ROCEPATH_A_PATH_RECEIVED);
 	r->marked = rp_attr_number(a, ROCEPATH_A_PATH_MARKED);
@@ -150,8 +152,8 @@ static void fill_flow(void *row, const struct rp_attrs *a)
 	r->local_qpn = rp_attr_number(a, ROCEPATH_A_FLOW_LOCAL_QPN);
 	r->remote_qpn = rp_attr_number(a, ROCEPATH_A_FLOW_REMOTE_QPN);
 	r->type = rp_attr_number(a, ROCEPATH_A_FLOW_QP_TYPE);
-	r->path_mtu = rp_attr_number(a, ROCEPATH_A_FLOW_PATH_MTU);
 	r->packets = rp_attr_number(a, ROCEPATH_A_FLOW_TX_PACKETS);
+	r->bytes = rp_attr_number(a, ROCEPATH_A_FLOW_TX_BYTES);
 	r->sprayed = rp_attr_number(a, ROCEPATH_A_FLOW_TX_SPRAYED);
 	r->held = both(a, in[0], in[1], &rp_window_attrs, ROCEPATH_A_WINDOW_HELD);
 	r->kept = both(a, out[0], out[1], &rp_queue_attrs, ROCEPATH_A_QUEUE_PACKETS);

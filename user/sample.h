@@ -35,17 +35,18 @@ struct rp_path_row {
 	uint32_t port, ev;
 	char port_name[IFNAMSIZ];
 	bool has_peer;
+	bool has_late;
 	uint32_t state, reason, share_ppm, rtt_us, late_us;
 	uint32_t received, marked;	/* these wrap */
-	uint64_t since_ms, delivered, lost;
+	uint64_t since_ms, rtt_age_ms, delivered, lost;
 };
 
 struct rp_flow_row {
 	uint32_t device;
 	uint8_t peer[RP_ADDRESS_LEN];
 	uint32_t local_qpn, remote_qpn;
-	uint32_t type, path_mtu, held, kept;
-	uint64_t packets, sprayed, repaired;
+	uint32_t type, held, kept;
+	uint64_t packets, bytes, sprayed, repaired;
 };
 
 struct rp_class_row {

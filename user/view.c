@@ -208,7 +208,7 @@ static void show_ports(struct rp_view *view, const struct rp_rates *rates)
 static void add_reported(struct cells *c, const struct rp_path_rate *r)
 {
 	if (!r->now->has_peer) {
-		for (int i = 0; i < 7; i++)
+		for (int i = 0; i < 8; i++)
 			string(c, "-");
 		return;
 	}
@@ -217,19 +217,26 @@ static void add_reported(struct cells *c, const struct rp_path_rate *r)
 	rate(c, r->packets, "");
 	share(c, r->loss_ppm);
 	share(c, r->marked_ppm);
-	if (r->now->rtt_us)
+	if (r->now->rtt_us) {
 		rp_duration_print(r->now->rtt_us, cell(c));
+		rp_age_print(r->now->rtt_age_ms, cell(c));
+	} else {
+		string(c, "-");
+		string(c, "-");
+	}
+	if (r->now->has_late)
+		rp_duration_print(r->now->late_us, cell(c));
 	else
 		string(c, "-");
-	rp_duration_print(r->now->late_us, cell(c));
 }
 
 static void show_paths(struct rp_view *view, const struct rp_rates *rates)
 {
 	static const char *const heads[] = { "DEVICE", "PEER", "PORT", "EV", "STATE", "SHARE",
-		"REASON", "SINCE", "PACKETS/s", "LOSS", "CE", "RTT", "LATE", NULL };
+		"REASON", "SINCE", "PACKETS/s", "LOSS", "CE", "RTT", "RTT-AGE",
+		"LATE", NULL };
 	static const bool right[] = { false, false, false, true, false, true, false, true, true,
-		true, true, true, true };
+		true, true, true, true, true };
 	static const enum rp_tone tones[] = {
 		[ROCEPATH_PATH_SUSPECT] = RP_TONE_WARN, [ROCEPATH_PATH_DOWN] = RP_TONE_BAD,
 		[ROCEPATH_PATH_PROBATION] = RP_TONE_WARN,

@@ -294,12 +294,13 @@ void rp_health_probed(struct rp_health *h, const struct rp_health_knobs *knobs, 
 		rp_health_sent(h, now_ns);
 }
 
-static void learn_rtt(struct rp_health *h, u64 rtt_ns)
+static void learn_rtt(struct rp_health *h, u64 rtt_ns, u64 now_ns)
 {
 	s32 rtt_us = max(div_u64(min(rtt_ns, RTT_MAX_NS), 1000), 1ull), is_us = h->rtt_us;
 
 	/* rounded towards what was seen, that it comes to be that */
 	h->rtt_us = is_us ? is_us + (rtt_us - is_us + (rtt_us > is_us ? 7 : -7)) / 8 : rtt_us;
+	h->rtt_ns = now_ns;
 }
 
 bool rp_health_answered(struct rp_health *h, u64 sent_ns, const struct rp_health_knobs *knobs,
@@ -311,7 +312,7 @@ bool rp_health_answered(struct rp_health *h, u64 sent_ns, const struct rp_health
 		return false;
 	/* what says nothing new may be a recording */
 	if (ours || sent_ns > h->arrived_ns)
-		learn_rtt(h, now_ns - sent_ns);
+		learn_rtt(h, now_ns - sent_ns, now_ns);
 	if (ours)
 		h->probe_sent_ns = 0;
 	if (h->state == ROCEPATH_PATH_PROBATION) {

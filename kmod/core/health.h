@@ -108,7 +108,9 @@ struct rp_hearing {
  * @lost_total: for people
  * @marked_total: of the delivered ones with CE, for people
  * @rtt_us: smoothed, from probes, 0: not known
+ * @rtt_ns: when that was last measured: a path that carries data is not probed
  * @late_us: how much later than the fastest path it delivers, as the receiver says
+ * @late_ns: when it last said so
  * @probe_sent_ns: of the probe that is out, 0: none is
  * @probe_due_ns: when the next one may go out
  * @phase: when its turn is among the paths to its peer while it is idle
@@ -144,6 +146,8 @@ struct rp_health {
 	u32 rtt_us;
 	u32 late_us;
 	u32 phase;
+	u64 rtt_ns;
+	u64 late_ns;
 	u64 turn_ns;
 	u64 since_ns;
 	u64 until_ns;

@@ -45,7 +45,8 @@ static void test_turns(void **state)
 
 	for (i = 0; i < ROUNDS(100000); i++) {
 		u32 phase = rnd();
-		u64 period = rnd_range(1, 100000) * 1000ull, from = (u64)rnd_below(1 << 20) << 30 | rnd_below(1 << 30);
+		u64 from = (u64)rnd_below(1 << 20) << 30 | rnd_below(1 << 30);
+		u64 period = rnd_range(1, 100000) * 1000ull;
 		u64 turn = rp_budget_turn(phase, period, from);
 
 		assert_true(turn >= from && turn < from + period + 2000);

@@ -109,6 +109,7 @@ static u32 recover(void)
 		now += I;
 	}
 	assert_true(answer(I / 10));
+	assert_true(h.rtt_us == I / 10 / 1000 && h.rtt_ns == now);
 	is(ROCEPATH_PATH_UP, ROCEPATH_REASON_PROBES_ANSWERED);
 	return held;
 }

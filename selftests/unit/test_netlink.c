@@ -270,6 +270,7 @@ static void answer_peer_path(void)
 	mnl_attr_put_u32(nlh, ROCEPATH_A_PATH_REASON, ROCEPATH_REASON_PROBE_LOST);
 	mnl_attr_put_u64(nlh, ROCEPATH_A_PATH_SINCE_MS, 2500);
 	mnl_attr_put_u32(nlh, ROCEPATH_A_PATH_RTT_US, 212);
+	mnl_attr_put_u64(nlh, ROCEPATH_A_PATH_RTT_AGE_MS, 61000);
 	mnl_attr_put_u32(nlh, ROCEPATH_A_PATH_LATE_US, 0);
 	mnl_attr_put_u32(nlh, ROCEPATH_A_PATH_LOSS_PPM, 12500);
 	mnl_attr_put_u32(nlh, ROCEPATH_A_PATH_RECEIVED, 4000 + moved(1500000000));
@@ -312,8 +313,8 @@ static void answer_flow(void)
 	mnl_attr_put_u64(nlh, ROCEPATH_A_QUEUE_REPAIRED, 7);
 	mnl_attr_nest_end(nlh, queue);
 	if (kernel.moves) {
-		mnl_attr_put_u32(nlh, ROCEPATH_A_FLOW_PATH_MTU, 1000);
 		mnl_attr_put_u64(nlh, ROCEPATH_A_FLOW_TX_PACKETS, moved(50000));
+		mnl_attr_put_u64(nlh, ROCEPATH_A_FLOW_TX_BYTES, moved(50000000));
 		mnl_attr_put_u64(nlh, ROCEPATH_A_FLOW_TX_SPRAYED, moved(40000));
 	}
 	/* from a kernel that knows more */
@@ -739,12 +740,12 @@ static void test_paths(void **state)
 {
 	kernel.reports = true;
 	gives("path show", 0,
-	      "DEVICE PEER      PORT EV SPORT STATE   REASON     SINCE SHARE   RTT LATE  LOSS    CE FAILS\n"
-	      "lo     -         eth0  9 49161 suspect -              - 12.5%     -    -     -     -     -\n"
-	      "lo     192.0.2.1 eth0  3 49155 suspect probe-lost  2.5s 12.5% 212us  0us 1.25% 0.75%     2\n",
+	      "DEVICE PEER      PORT EV SPORT STATE   REASON     SINCE SHARE   RTT RTT-AGE LATE  LOSS    CE FAILS\n"
+	      "lo     -         eth0  9 49161 suspect -              - 12.5%     -       -    -     -     -     -\n"
+	      "lo     192.0.2.1 eth0  3 49155 suspect probe-lost  2.5s 12.5% 212us    1m1s  0us 1.25% 0.75%     2\n",
 	      "");
 	gives("-j path show peer 192.0.2.1", 0,
-	      "[{\"device\":\"lo\",\"peer\":\"192.0.2.1\",\"port_ifindex\":7,\"port\":\"eth0\",\"ev\":3,\"sport\":49155,\"flowlabel\":255,\"state\":\"suspect\",\"reason\":\"probe-lost\",\"since_ms\":2500,\"share\":125000,\"rtt_us\":212,\"late_us\":0,\"loss_ppm\":12500,\"received\":4000,\"marked\":30,\"delivered\":1152921504606846976,\"lost\":17,\"fails\":2}]\n",
+	      "[{\"device\":\"lo\",\"peer\":\"192.0.2.1\",\"port_ifindex\":7,\"port\":\"eth0\",\"ev\":3,\"sport\":49155,\"flowlabel\":255,\"state\":\"suspect\",\"reason\":\"probe-lost\",\"since_ms\":2500,\"share\":125000,\"rtt_us\":212,\"rtt_age_ms\":61000,\"late_us\":0,\"loss_ppm\":12500,\"received\":4000,\"marked\":30,\"delivered\":1152921504606846976,\"lost\":17,\"fails\":2}]\n",
 	      "");
 	gives("-j path show peer fd00::1", 0, "[]\n", "");
 	gives("path show peer fd00::1", 0, "",
@@ -816,9 +817,9 @@ static void test_top(void **state)
 	      "lo     spray       0/0     0     0 1Gbit 0bit   0B   0B           0          0          0         0\n\n"
 	      "DEVICE PORT           STATE SINCE SHARE    TX   RX TX-PACKETS/s RX-PACKETS/s LOST/s\n"
 	      "lo     no \"such\" port down   0.0s 12.5% 1Gbit 0bit            0            0      0\n\n"
-	      "DEVICE PEER      PORT EV STATE   SHARE REASON     SINCE PACKETS/s LOSS  CE   RTT LATE\n"
-	      "lo     192.0.2.1 eth0  3 suspect 12.5% probe-lost  2.5s       99k   1% 50% 212us  0us\n"
-	      "lo     -         eth0  9 suspect 12.5% -              -         -    -   -     -    -\n\n"
+	      "DEVICE PEER      PORT EV STATE   SHARE REASON     SINCE PACKETS/s LOSS  CE   RTT RTT-AGE LATE\n"
+	      "lo     192.0.2.1 eth0  3 suspect 12.5% probe-lost  2.5s       99k   1% 50% 212us    1m1s  0us\n"
+	      "lo     -         eth0  9 suspect 12.5% -              -         -    -   -     -       -    -\n\n"
 	      "DEVICE CLASS SCHEDULER\n"
 	      "lo         3 adaptive\n\n"
 	      "DEVICE PEER      QPN PEER-QPN TYPE      PACKETS/s    RATE SPRAYED HELD KEPT REPAIRED/s\n"
@@ -828,7 +829,7 @@ static void test_top(void **state)
 	kernel.reports = true;
 	kernel.moves = true;
 	gives("-j top", 0,
-	      "{\"interval_us\":1000000,\"devices\":[{\"name\":\"lo\",\"scheduler\":\"spray\",\"ports\":0,\"ports_up\":0,\"peers\":0,\"flows\":0,\"held_bytes\":0,\"kept_bytes\":0,\"tx_bits_per_s\":1000000000,\"rx_bits_per_s\":0,\"held_per_s\":0,\"repaired_per_s\":0,\"rerouted_per_s\":0,\"dropped_per_s\":0}],\"ports\":[{\"device\":\"lo\",\"name\":\"no \\\"such\\\" port\",\"state\":\"down\",\"since_ms\":0,\"share_permille\":125,\"tx_bits_per_s\":1000000000,\"rx_bits_per_s\":0,\"tx_packets_per_s\":0,\"rx_packets_per_s\":0,\"lost_per_s\":0}],\"paths\":[{\"device\":\"lo\",\"peer\":\"192.0.2.1\",\"port\":\"eth0\",\"ev\":3,\"state\":\"suspect\",\"share\":125000,\"reason\":\"probe-lost\",\"since_ms\":2500,\"packets_per_s\":99000,\"loss_ppm\":10000,\"marked_ppm\":500000,\"rtt_us\":212,\"late_us\":0},{\"device\":\"lo\",\"port\":\"eth0\",\"ev\":9,\"state\":\"suspect\",\"share\":125000}],\"classes\":[{\"device\":\"lo\",\"id\":3,\"scheduler\":\"adaptive\"}],\"flows\":[{\"device\":\"lo\",\"peer\":\"192.0.2.1\",\"local_qpn\":0,\"remote_qpn\":0,\"qp_type\":null,\"packets_per_s\":50000,\"bits_per_s\":400000000,\"sprayed_ppm\":800000,\"held\":5,\"kept\":64,\"repaired_per_s\":0}]}\n",
+	      "{\"interval_us\":1000000,\"devices\":[{\"name\":\"lo\",\"scheduler\":\"spray\",\"ports\":0,\"ports_up\":0,\"peers\":0,\"flows\":0,\"held_bytes\":0,\"kept_bytes\":0,\"tx_bits_per_s\":1000000000,\"rx_bits_per_s\":0,\"held_per_s\":0,\"repaired_per_s\":0,\"rerouted_per_s\":0,\"dropped_per_s\":0}],\"ports\":[{\"device\":\"lo\",\"name\":\"no \\\"such\\\" port\",\"state\":\"down\",\"since_ms\":0,\"share_permille\":125,\"tx_bits_per_s\":1000000000,\"rx_bits_per_s\":0,\"tx_packets_per_s\":0,\"rx_packets_per_s\":0,\"lost_per_s\":0}],\"paths\":[{\"device\":\"lo\",\"peer\":\"192.0.2.1\",\"port\":\"eth0\",\"ev\":3,\"state\":\"suspect\",\"share\":125000,\"reason\":\"probe-lost\",\"since_ms\":2500,\"packets_per_s\":99000,\"loss_ppm\":10000,\"marked_ppm\":500000,\"rtt_us\":212,\"rtt_age_ms\":61000,\"late_us\":0},{\"device\":\"lo\",\"port\":\"eth0\",\"ev\":9,\"state\":\"suspect\",\"share\":125000}],\"classes\":[{\"device\":\"lo\",\"id\":3,\"scheduler\":\"adaptive\"}],\"flows\":[{\"device\":\"lo\",\"peer\":\"192.0.2.1\",\"local_qpn\":0,\"remote_qpn\":0,\"qp_type\":null,\"packets_per_s\":50000,\"bits_per_s\":400000000,\"sprayed_ppm\":800000,\"held\":5,\"kept\":64,\"repaired_per_s\":0}]}\n",
 	      "");
 }
 

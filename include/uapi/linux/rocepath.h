@@ -217,7 +217,9 @@ enum rocepath_a_path {
 	ROCEPATH_A_PATH_REASON,			/* u32, enum rocepath_path_reason */
 	ROCEPATH_A_PATH_SINCE_MS,		/* u64, in this state for so long */
 	ROCEPATH_A_PATH_RTT_US,			/* u32, of probes; absent: not probed yet */
-	ROCEPATH_A_PATH_LATE_US,		/* u32, behind the fastest, as the peer sees it */
+	ROCEPATH_A_PATH_LATE_US,		/* u32, of data behind that of the fastest, as the
+						 * peer last said; absent: not in the last second
+						 */
 	ROCEPATH_A_PATH_LOSS_PPM,		/* u32, lately */
 	ROCEPATH_A_PATH_RECEIVED,		/* u32, packets, as the peer reported; wraps */
 	ROCEPATH_A_PATH_MARKED,			/* u32, of these with CE; wraps */
@@ -227,6 +229,7 @@ enum rocepath_a_path {
 	ROCEPATH_A_PATH_EVS,			/* binary, a byte each, for CMD_PATH_SET */
 	ROCEPATH_A_PATH_HOPS,			/* u8, hop limit, for CMD_PROBE */
 	ROCEPATH_A_PATH_COOKIE,			/* u32, for CMD_PROBE: comes back in the event */
+	ROCEPATH_A_PATH_RTT_AGE_MS,		/* u64, since RTT_US was measured */
 
 	__ROCEPATH_A_PATH_MAX,
 	ROCEPATH_A_PATH_MAX = __ROCEPATH_A_PATH_MAX - 1
@@ -281,6 +284,7 @@ enum rocepath_a_flow {
 	ROCEPATH_A_FLOW_RESPONSES,		/* nest of a_window */
 	ROCEPATH_A_FLOW_SENT_REQUESTS,		/* nest of a_queue */
 	ROCEPATH_A_FLOW_SENT_RESPONSES,		/* nest of a_queue */
+	ROCEPATH_A_FLOW_TX_BYTES,		/* u64, headers counted in */
 
 	__ROCEPATH_A_FLOW_MAX,
 	ROCEPATH_A_FLOW_MAX = __ROCEPATH_A_FLOW_MAX - 1
