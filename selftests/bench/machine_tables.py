@@ -64,8 +64,8 @@ def _latency(f):
 
 def _faults(f):
     yield '### Faults\n'
-    yield ('On the port that carries most, at both ends, under 4 QPs with messages of 4096 bytes and timers of 67 ms. '
-           'Counted until 1.5 s after it. Longest gap: without a completion of one QP; of a QP that died, until the end. '
+    yield ('On the port that carries most, at both ends, under 4 QPs with three messages of 4096 bytes each on their way and timers '
+           'of 67 ms. Counted until 1.5 s after it. Longest gap: without a completion of one QP; of a QP that died, until the end. '
            'Lost work: seconds of the rate just before. Who has used two ports loses one of 2 s by half of the ports '
            'alone; who keeps one to spare loses nothing then, but half of the rate always. Done: what was completed '
            'meanwhile.\n')
