@@ -9,7 +9,7 @@ HEAD = """\
 
 Two virtual machines with two ports of 10 Mbit/s each, by rdma_rxe; rocepath and what one would take instead, in one
 run. **~** is what cannot be told apart from %s: spreads overlap, or there is one repetition. `make bench-vm`
-measures few rows of some ways, with `BENCH_WHOLE=1` all of all.
+measures most rows of some ways and few of the others, with `BENCH_WHOLE=1` all of all.
 
 * *bond*: miimon 100; balance-xor and 802.3ad with layer3+4. *team*: teamd, with the ethtool link watch; loadbalance
   hashes addresses and ports. All are at both ends.
@@ -18,6 +18,7 @@ measures few rows of some ways, with `BENCH_WHOLE=1` all of all.
 * *rocepath*: with a key, as it comes but for the times that this lab's clock wants (gap-floor 200 ms,
   report-interval 10 ms).
 """
+
 
 def _cell(f, prefix, way, digits):
     name, ours = '%s/%s' % (prefix, way), '%s/%s' % (prefix, OURS)
@@ -64,11 +65,11 @@ def _latency(f):
 
 def _faults(f):
     yield '### Faults\n'
-    yield ('On the port that carries most, at both ends, under 4 QPs with three messages of 4096 bytes each on their way and timers '
-           'of 67 ms. Counted until 1.5 s after it. Longest gap: without a completion of one QP; of a QP that died, until the end. '
-           'Lost work: seconds of the rate just before. Who has used two ports loses one of 2 s by half of the ports '
-           'alone; who keeps one to spare loses nothing then, but half of the rate always. Done: what was completed '
-           'meanwhile.\n')
+    yield ('On the port that carries most, at both ends, under 4 QPs with three messages of 4096 bytes each on their '
+           'way and timers of 67 ms. Counted until 1.5 s after it. Longest gap: without a completion of one QP; of a QP '
+           'that died, until the end. Lost work: seconds of the rate just before. Who has used two ports loses one of '
+           '2 s by half of the ports alone; who keeps one to spare loses nothing then, but half of the rate always. '
+           'Done: what was completed meanwhile.\n')
     for kind, (_, said) in FAULTS.items():
         columns = [(head, 'vm/fault/%s/%s' % (kind, what), digits)
                    for head, what, digits in (('longest gap, ms', 'gap', 0), ('lost work, s', 'lost', 2),
