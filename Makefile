@@ -7,7 +7,8 @@
 #   make check-races  those with traffic, on a kernel with KCSAN
 #   make soak         mixed traffic under random faults and settings for SOAK_S=3600 seconds
 #   make measure      what paths that fail cost, and what policies do, whole: an hour, figures in build/check/
-#   make bench        what rocepath costs, and what collectives gain: bench-native and bench-sim, docs/benchmarks.md
+#   make bench        what rocepath costs, and what it gains beside bonding and the like: docs/benchmarks.md. It takes an hour
+#                     or more; its parts are bench-native, bench-sim, bench-vm (40 minutes). BENCH_QUICK=1: a smoke run, minutes
 #   make bench-compare OLD=a.json NEW=b.json    what became slower
 #   make fuzz         fuzzers, FUZZ_S=60 seconds each; how often each ran so far is in build/fuzz/executions.json
 #   make matrix       kernels from 6.1 to 7.x, gcc and clang, arm64, 32 bits, big endian: builds, unit tests, a table
@@ -97,11 +98,15 @@ soak: setup tool
 	$(Q)$(MAKE) -C selftests OUTPUT=$(B)/selftests
 	$(Q)ROCEPATH_KERNEL=$(KERNEL) selftests/vm/soak.py $(SOAK_S)
 
-bench: bench-native bench-sim
-	$(Q)selftests/bench/plot $(B)/bench
-	$(Q)selftests/bench/document $(B)/bench/bench.json > docs/benchmarks.md.new
-	$(Q)mv docs/benchmarks.md.new docs/benchmarks.md
-	@echo "  DOC     docs/benchmarks.md"
+# a quick run leaves alone what a whole one has measured
+BENCH := $(B)/bench$(if $(BENCH_QUICK),/quick)
+BENCH_DOC := $(if $(BENCH_QUICK),$(BENCH),docs)/benchmarks.md
+
+bench: bench-native bench-sim bench-vm
+	$(Q)selftests/bench/plot $(BENCH)
+	$(Q)selftests/bench/document $(BENCH)/bench.json > $(BENCH_DOC).new
+	$(Q)mv $(BENCH_DOC).new $(BENCH_DOC)
+	@echo "  DOC     $(BENCH_DOC)"
 
 bench-compare:
 	$(Q)selftests/bench/compare $(OLD) $(NEW)
@@ -112,6 +117,12 @@ bench-native:
 
 bench-sim: setup
 	$(Q)$(MAKE) -C selftests/bench sim O=$(B)/bench
+
+bench-vm: tool
+	$(Q)scripts/setup bench-vm
+	$(Q)$(MAKE) $(B)/$(KERNEL)/rocepath.ko
+	$(Q)$(MAKE) -C selftests OUTPUT=$(B)/selftests $(B)/selftests/rcstream
+	$(Q)ROCEPATH_KERNEL=$(KERNEL) $(MAKE) -C selftests/bench vm O=$(B)/bench
 
 fuzz: setup
 	$(Q)$(MAKE) -C selftests/fuzz check O=$(B)/fuzz SECONDS=$(FUZZ_S)
@@ -133,5 +144,5 @@ install: tool
 clean:
 	$(Q)rm -rf build
 
-.PHONY: all setup bpf tool module check check-debug check-races demo measure soak bench bench-native bench-sim bench-compare \
+.PHONY: all setup bpf tool module check check-debug check-races demo measure soak bench bench-native bench-sim bench-vm bench-compare \
 	fuzz matrix lint install clean

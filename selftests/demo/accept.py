@@ -4,8 +4,9 @@
 import os
 
 import cut
-from bed import Bed, Result
+from bed import Bed
 from report import write_json
+from result import Result
 
 REPEATS = 3
 SECONDS = 5
@@ -48,7 +49,7 @@ def median(values):
 def _measure(bed, name, tool):
     result = Result(name, 1)
     for _ in range(REPEATS):
-        bed.run(result, tool, SECONDS)
+        result.run(bed, tool, SECONDS)
     return result
 
 
@@ -102,7 +103,7 @@ def _cuts(bed, figures):
 def accept(args, port_mbit):
     """Measure all."""
     figures = Figures(os.path.join(args.out, 'accept.json'))
-    bed = Bed(4, args.kernel, os.path.join(args.out, 'vm'))
+    bed = Bed(4, args.kernel, workdir=os.path.join(args.out, 'vm'))
     with bed.lab:
         bed.start()
         bed.shape(2, args.mbit or port_mbit[2])

@@ -1,9 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """A cable is pulled under full load, and plugged in again."""
 
-import time
-
-from bed import LabError, finish
+from bed import LabError, finish, let_run
 from progress import Progress, longest_gap, rate
 
 SECONDS = 11                # of the whole run
@@ -65,38 +63,21 @@ class Cut:
         return self.after / self.before if self.before else 0.0
 
 
-def _received(bed):
-    return [bed.b.stats(name)['rx_bytes'] for name in bed.ethernets()]
-
-
-def _busiest(bed, start):
-    """The port that carries most since `start`; the last one of equals."""
-    moved = [now - then for now, then in zip(_received(bed), start)]
-    most = max(moved)
-    return max(i for i, n in enumerate(moved) if n > 0.8 * most)
-
-
-def _let_run(m, seconds):
-    """Let the traffic be, and start nothing in the machine that would disturb it."""
-    end = time.monotonic() + seconds
-    m.poll(lambda: time.monotonic() >= end, timeout=seconds + 1)
-
-
 def run(bed, name, qps=1):
     """Run traffic, cut the port that carries most, repair it. Returns a Cut."""
     a, b = bed.a, bed.b
     errors = bed.sequence_errors()
     sampler = b.sampler(bed.ethernets(), 10)
     progress = Progress(b)
-    start = _received(bed)
+    start = bed.received()
     perf = bed.start_run(qps=qps, seconds=SECONDS, **LOAD)
-    b.poll(lambda: sum(_received(bed)) > sum(start) + STARTED_BYTES or not perf.running(), why='traffic')
-    _let_run(b, WARM)
-    port = _busiest(bed, start)
-    _let_run(b, BEFORE)
+    b.poll(lambda: sum(bed.received()) > sum(start) + STARTED_BYTES or not perf.running(), why='traffic')
+    let_run(b, WARM)
+    port = bed.busiest(start)
+    let_run(b, BEFORE)
     bed.lab.cut(bed.cables[port])
     cut_by = b.clock()
-    _let_run(b, CUT)
+    let_run(b, CUT)
     repaired_at = b.clock()
     bed.lab.restore(bed.cables[port])
     cq_errors = finish(perf, SECONDS + 20).cq_errors

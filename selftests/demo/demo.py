@@ -10,11 +10,16 @@ import argparse
 import os
 import sys
 
-import accept
-import cut
-import plot
-from bed import Bed, LabError, PERF_OVERHEAD, Result
-from report import Pace, fail, table, write_json
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'vm'))
+
+# pylint: disable=wrong-import-position
+import accept  # noqa: E402
+import cut  # noqa: E402
+import plot  # noqa: E402
+from bed import Bed, LabError, PERF_OVERHEAD  # noqa: E402
+from pace import Pace  # noqa: E402
+from report import fail, table, write_json  # noqa: E402
+from result import Result  # noqa: E402
 
 # The ports' sum must stay well below what the emulated machines forward unshaped.
 PORT_MBIT = {2: 10, 4: 5}
@@ -57,7 +62,7 @@ def _run_way(bed, pace, way, results, cuts):
                 pace.start(_step(name, qps))
             result = Result(name, qps)
             for _ in range(times):
-                bed.run(result, seconds=SECONDS)
+                result.run(bed, seconds=SECONDS)
             results.append(result)
             pace.result('%.2f MB/s' % result.MBps)
         if how in CUTS:
@@ -67,13 +72,13 @@ def _run_way(bed, pace, way, results, cuts):
                 seen.gap_ms, seen.before / 1e6, seen.during / 1e6, seen.after / 1e6, seen.cq_errors))
 
 
-def _report(bed, results, cuts):
+def _report(bed, mbit, results, cuts):
     """What report.json holds."""
     rates = {(r.name, r.qps): r.MBps for r in results}
     one, limit = rates['one port', 1], rates['one port', 1] * bed.ports
     ours, theirs = cuts['rocepath spray'], cuts['bond balance-xor']
     return {
-        'kernel': bed.lab.kernel.release, 'ports': bed.ports, 'port_mbps': bed.mbit,
+        'kernel': bed.lab.kernel.release, 'ports': bed.ports, 'port_mbps': mbit,
         'one_port_MBps': round(one, 3), 'limit_MBps': round(limit, 3),
         'runs': [r.as_dict() for r in results],
         'spray_ratio': round(rates['rocepath spray', 1] / limit, 4) if limit else 0,
@@ -100,15 +105,16 @@ def demo(args):
     """Measure, tell, draw."""
     results, cuts = [], {}
     pace = Pace(_steps())
-    bed = Bed(args.ports, args.kernel, os.path.join(args.out, 'vm'))
+    mbit = args.mbit or PORT_MBIT[args.ports]
+    bed = Bed(args.ports, args.kernel, workdir=os.path.join(args.out, 'vm'))
     with bed.lab:
         pace.start('two machines boot')
         bed.start()
-        bed.shape(args.ports, args.mbit or PORT_MBIT[args.ports])
+        bed.shape(args.ports, mbit)
         pace.result('linux %s' % bed.lab.kernel.release)
         for way in WAYS:
             _run_way(bed, pace, way, results, cuts)
-    report = _report(bed, results, cuts)
+    report = _report(bed, mbit, results, cuts)
     write_json(os.path.join(args.out, 'report.json'), report)
     picture = plot.draw(args.out, cuts['rocepath spray'], cuts['bond balance-xor'], report['one_port_MBps'])
     _ending(report, results, args.out, picture)

@@ -179,7 +179,7 @@ class Stream:
             if not job.out:
                 ksft.fail('rcstream %s: rc %s: %s' % (name, job.rc, job.err))
             ends.append(json.loads(job.out))
-            ksft.say('%s: %s' % (name, {key: value for key, value in ends[-1].items() if key != 'gaps'}))
+            ksft.say('%s: %s' % (name, {key: value for key, value in ends[-1].items() if key not in ('gaps', 'beats')}))
         client, server = ends
         if check:
             for end in ends:

@@ -84,14 +84,15 @@ class _Ports:
 
 def start_perf(server, client, tool='ib_write_bw', addr=None, dev='rxe0', gid=None, seconds=4,
                qps=1, size=65536, mtu=None, ack_timeout=ACK_TIMEOUT, control=None, extra='',
-               check=True, before=''):
+               check=True, before='', iterations=None):
     """Start perftest between two machines; returns a Perf.
 
     addr is the server's address, for the control connection (TCP) and, with rdma_cm, the data.
     control is an IPv4 address for that connection where addr is none: perftest 4.5 knows no other.
     gid is the GID index: one for both, a pair (server's, client's), or None to look for the
     server's GID of `addr`, and the client's of the same kind on the same network.
-    seconds is perftest's -D; the first and the last second of it are not measured.
+    seconds is perftest's -D; the first and the last second of it are not measured. With `iterations`
+    there are so many messages instead, and _lat tools tell percentiles; seconds is what they may take.
     before is put in front of the client's command, as a program that starts it in a cgroup.
     mtu is the path MTU of the QPs; ack_timeout how long they wait for an ACK, 4.096 us * 2 ** n.
     """
@@ -100,8 +101,9 @@ def start_perf(server, client, tool='ib_write_bw', addr=None, dev='rxe0', gid=No
     if isinstance(gid, int):
         gid = (gid, gid)
     port = _Ports.take()
-    args = '%s -d %s -F -p %d -D %d -u %d' % (tool, dev, port, seconds, ack_timeout)
-    if seconds > 2 * MARGIN:
+    args = '%s -d %s -F -p %d -u %d' % (tool, dev, port, ack_timeout)
+    args += ' -n %d' % iterations if iterations else ' -D %d' % seconds
+    if not iterations and seconds > 2 * MARGIN:
         args += ' -f %d' % MARGIN
     if 'atomic' not in tool:        # always 8 bytes
         args += ' -s %d' % size

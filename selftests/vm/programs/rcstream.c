@@ -3,12 +3,14 @@
  * rcstream -g GID_INDEX [options] [SERVER_ADDRESS]: streams of messages over RC
  * queue pairs, each byte and their order checked by the receiver.
  *
- * With an address it is the client, which sends for a time, or until SIGINT.
+ * With an address it is the client, which sends for a time, or until SIGINT; at the second
+ * one it does not wait for what is on its way either.
  * What perftest does not have: a flow label that all queue pairs share, and so,
  * with rdma_rxe, the UDP source port; retry counts; a receiver that is slow; and
  * a check of the data. Each end prints one line of JSON. With -G MS it has the times
  * between two completions of a queue pair that were longer, and when each began, by
- * CLOCK_MONOTONIC, as is the last one.
+ * CLOCK_MONOTONIC, as is the last one; with -B MS how many messages were completed in each
+ * MS, from "begin" on.
  */
 /* LIBS: -libverbs */
 
@@ -35,6 +37,7 @@
 #define DRAIN_S		30
 #define TICK_MS		100
 #define GAPS_MAX	65536
+#define BEATS_MAX	65536
 
 struct end {
 	uint32_t qpn;
@@ -72,6 +75,7 @@ static struct {
 	int seconds;
 	int slow_us;
 	double gap_ms;
+	int beat_ms;
 } opt = {
 	.device = "rxe0",
 	.port = "18400",
@@ -100,7 +104,9 @@ static uint64_t cq_errors;
 static const char *first_error = "";
 static struct gap gaps[GAPS_MAX];
 static int gap_count;
-static double longest_gap, longest_qp_gap, last_progress;
+static double longest_gap, longest_qp_gap, last_progress, begin;
+static uint32_t beats[BEATS_MAX];
+static int beat_count;
 static volatile sig_atomic_t interrupted;
 
 static void __attribute__((noreturn, format(printf, 1, 2))) die(const char *format, ...)
@@ -117,7 +123,7 @@ static void __attribute__((noreturn, format(printf, 1, 2))) die(const char *form
 
 static void interrupt(int sig)
 {
-	interrupted = 1;
+	interrupted++;
 }
 
 static double now(void)
@@ -334,10 +340,22 @@ static int is_right(int i, uint64_t n)
 	       !memcmp(p + sizeof(n), pattern + (n + i) % PERIOD + sizeof(n), opt.size - sizeof(n));
 }
 
+static void beat(double t)
+{
+	int i = (t - begin) * 1e3 / opt.beat_ms;
+
+	if (i >= BEATS_MAX)
+		return;
+	beats[i]++;
+	beat_count = i + 1;
+}
+
 static void progress(struct stream *s)
 {
 	double t = now(), gap = t - s->progress;
 
+	if (opt.beat_ms)
+		beat(t);
 	if (last_progress && t - last_progress > longest_gap)
 		longest_gap = t - last_progress;
 	last_progress = t;
@@ -437,7 +455,7 @@ static void client(void)
 				post_send(i);
 		turn();
 	}
-	for (end = now() + DRAIN_S; under_way() && now() < end;)
+	for (end = now() + DRAIN_S; under_way() && now() < end && interrupted < 2;)
 		turn();
 	for (int i = 0; i < opt.qps; i++)
 		totals[i] = streams[i].completed;
@@ -490,6 +508,9 @@ static void report(double took)
 	printf(",\"gaps\":[");
 	for (int i = 0; i < gap_count; i++)
 		printf("%s[%.6f,%.3f]", i ? "," : "", gaps[i].begin, gaps[i].seconds * 1e3);
+	printf("],\"begin\":%.6f,\"beats\":[", begin);
+	for (int i = 0; i < beat_count; i++)
+		printf("%s%u", i ? "," : "", beats[i]);
 	printf("]}\n");
 }
 
@@ -497,7 +518,7 @@ static void parse(int argc, char **argv)
 {
 	int c;
 
-	while ((c = getopt(argc, argv, "d:g:p:n:s:D:m:u:r:T:f:t:S:G:")) != -1) {
+	while ((c = getopt(argc, argv, "d:g:p:n:s:D:m:u:r:T:f:t:S:G:B:")) != -1) {
 		switch (c) {
 		case 'd':
 			opt.device = optarg;
@@ -541,6 +562,9 @@ static void parse(int argc, char **argv)
 		case 'G':
 			opt.gap_ms = atof(optarg);
 			break;
+		case 'B':
+			opt.beat_ms = atoi(optarg);
+			break;
 		default:
 			exit(2);
 		}
@@ -556,8 +580,6 @@ static void parse(int argc, char **argv)
 
 int main(int argc, char **argv)
 {
-	double begin;
-
 	parse(argc, argv);
 	meet();
 	open_device();
