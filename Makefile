@@ -11,7 +11,7 @@
 #                     or more; its parts are bench-native, bench-sim, bench-vm (40 minutes). BENCH_QUICK=1: a smoke run, minutes
 #   make bench-compare OLD=a.json NEW=b.json    what became slower
 #   make fuzz         fuzzers, FUZZ_S=60 seconds each; how often each ran so far is in build/fuzz/executions.json
-#   make matrix       kernels from 6.1 to 7.x, gcc and clang, arm64, 32 bits, big endian: builds, unit tests, a table
+#   make matrix       kernels from 6.1 to 7.x, built for and booted, gcc and clang, arm64, 32 bits, big endian: a table
 #   make lint         checkpatch, sparse, shellcheck and the like
 #   make install      the tool, its man page and completion, the module's source for DKMS
 #

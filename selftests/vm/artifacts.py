@@ -17,10 +17,14 @@ def _built(path, how):
 
 
 def module(kernel='6.12', what='rocepath'):
-    """A module for a kernel: a series, 'debug', or what initrd.Kernel.find() returned."""
+    """A module for a kernel: a series, 'debug', or what initrd.Kernel.find() returned.
+
+    $ROCEPATH_MODULES is the directory where it is, if set.
+    """
     name = os.path.basename(getattr(kernel, 'dir', kernel))
     name = next((built for built in BUILT if name.startswith(built)), name)
-    return _built('%s/%s.ko' % (name, what), 'make module KERNEL=%s' % name)
+    directory = os.path.abspath(os.environ['ROCEPATH_MODULES']) if 'ROCEPATH_MODULES' in os.environ else name
+    return _built('%s/%s.ko' % (directory, what), 'make module KERNEL=%s' % name)
 
 
 def kunit():
