@@ -49,7 +49,8 @@ WANTED = {'data': DATA, 'UD': DATA, 'READ response': DATA, 'READ request': REQUE
 
 def captured(a, work):
     """RoCE packets on a's wire while something is done."""
-    job = a.capture('eth0', '/tmp/c.pcap', '-c %d udp port 4791' % FRAMES)
+    # at once, for some of it is over before a buffer is full
+    job = a.capture('eth0', '/tmp/c.pcap', '-c %d --immediate-mode udp port 4791' % FRAMES)
     work()
     job.kill(signal.SIGINT)
     job.wait(check=False)
