@@ -25,7 +25,7 @@ u32 rp_budget_period_ms(u32 n, u32 rate, u32 round_ms, u32 least_ms)
 	u64 evenly_ms = div_u64(n * 1250ull, rate);
 	u64 in_rounds_ms = div_u64((u64)n * round_ms * 5 / 4, max(rate / RP_BUDGET_BURST, 1u));
 
-	return min(max(max(evenly_ms, in_rounds_ms), (u64)least_ms), 0xffffffffull);
+	return min(max(max(evenly_ms, in_rounds_ms), (u64)least_ms), (u64)RP_BUDGET_PERIOD_MAX_MS);
 }
 
 u64 rp_budget_turn(u32 phase, u64 period_ns, u64 from_ns)

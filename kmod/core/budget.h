@@ -11,6 +11,8 @@
 
 /* at once at most: that part of a second's */
 #define RP_BUDGET_BURST 10
+/* the longest period: as the longest probe-interval, and in microseconds it fits 32 bits */
+#define RP_BUDGET_PERIOD_MAX_MS 3600000u
 
 /**
  * struct rp_budget - what is left of it
@@ -40,13 +42,14 @@ bool rp_budget_take(struct rp_budget *b, u32 rate, u64 now_ns);
  * @least_ms: not sooner than that
  *
  * A fifth of the budget is left for others, and no round needs more than may be sent at once.
+ * Where that would take longer than RP_BUDGET_PERIOD_MAX_MS, it is that, and the budget refuses.
  */
 u32 rp_budget_period_ms(u32 n, u32 rate, u32 round_ms, u32 least_ms);
 
 /**
  * rp_budget_turn() - the next turn
  * @phase: when in the period its turn is, in parts of 2^32
- * @period_ns: of all
+ * @period_ns: of all, RP_BUDGET_PERIOD_MAX_MS at most
  * @from_ns: not before that
  */
 u64 rp_budget_turn(u32 phase, u64 period_ns, u64 from_ns);

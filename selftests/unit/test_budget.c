@@ -53,6 +53,10 @@ static void test_turns(void **state)
 		require(rp_budget_turn(phase, period, turn + 1) - turn <= period + 2000 &&
 			rp_budget_turn(phase, period, turn + 1) - turn + 2000 >= period,
 			"%u: not one period later", i);
+		period = RP_BUDGET_PERIOD_MAX_MS * 1000000ull;
+		turn = rp_budget_turn(phase, period, from);
+		assert_true(turn >= from && turn < from + period + 2000);
+		assert_in_range(rp_budget_turn(phase, period, turn + 1) - turn, period - 2000, period + 2000);
 	}
 }
 
@@ -63,7 +67,9 @@ static void test_period(void **state)
 	assert_int_equal(rp_budget_period_ms(8000, RATE, ROUND_MS, 2000), 2000);
 	/* seldom looked at: no more of them at once than the budget lets go */
 	assert_int_equal(rp_budget_period_ms(8000, RATE, 1000, 1), 10000);
-	assert_int_equal(rp_budget_period_ms(~0u, 1, ~0u, 1), ~0u);
+	/* what a device may be told at most: as many paths, as small a budget */
+	assert_int_equal(rp_budget_period_ms(4096 * 1024, 1, ROUND_MS, 1), RP_BUDGET_PERIOD_MAX_MS);
+	assert_int_equal(rp_budget_period_ms(~0u, 1, ~0u, 1), RP_BUDGET_PERIOD_MAX_MS);
 }
 
 struct spread {

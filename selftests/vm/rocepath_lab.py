@@ -125,6 +125,12 @@ def changes(before, after):
             if value != before.get(name, 0)}
 
 
+def unreclaimable(m):
+    """KiB that a kernel does not get back by itself."""
+    return next(int(line.split()[1]) for line in m.get('/proc/meminfo').decode().splitlines()
+                if line.startswith('SUnreclaim'))
+
+
 @contextlib.contextmanager
 def counted(m, dev='rp0'):
     """A dict that holds, after the block, the counters of the device that changed in it."""

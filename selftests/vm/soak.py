@@ -17,7 +17,7 @@ import time
 
 from hosts import DELAYS, PORTS, RATE, V4, V6, Stream, build, know_each_other, shape
 from lab import ksft, start_perf
-from rocepath_lab import KEY, capable, changes, conserved, key, rocepath_lab
+from rocepath_lab import KEY, capable, changes, conserved, key, rocepath_lab, unreclaimable
 
 BOUT_S = 20
 TOOLS = ('ib_write_bw', 'ib_read_bw', 'ib_send_bw', 'ib_atomic_bw')
@@ -34,12 +34,6 @@ SETTINGS = {
     'loss-threshold': ('0%', '1%', '5%'),
     'gap-floor': ('100ms', '500ms'),
 }
-
-
-def memory(m):
-    """KiB that a kernel does not get back by itself."""
-    return next(int(line.split()[1]) for line in m.get('/proc/meminfo').decode().splitlines()
-                if line.startswith('SUnreclaim'))
 
 
 class Trouble:
@@ -166,13 +160,13 @@ def soak(a, b, lab, seconds, seed):
         packets += sum(c.get('rx_packets', 0) for c in moved)
         wrong += bad
         bouts += 1
-        used.append([memory(m) for m in (a, b)])
+        used.append([unreclaimable(m) for m in (a, b)])
         ksft.say('%5d of %d s: %s and %d messages, %d packets, %d faults and changes so far, %d sequence errors, memory %s KiB' % (
             time.monotonic() - begin, seconds, tool, messages, packets, sum(trouble.counts.values()),
             a.sequence_errors() + b.sequence_errors(), used[-1]))
     half = used[len(used) // 2:]
     grown = [after - before for before, after in zip(half[0], half[-1])]
-    print(json.dumps({'seconds': round(time.monotonic() - begin), 'seed': seed, 'bouts': bouts, 'packets': packets, 'lost': 0,
+    print(json.dumps({'seconds': round(time.monotonic() - begin), 'seed': seed, 'bouts': bouts, 'packets': packets,
                       'wrong_or_misordered': wrong, 'faults': dict(trouble.counts), 'memory_grown_kib': grown}), flush=True)
     ksft.eq(wrong, 0)
     ksft.le(max(grown), 4096 + GROWTH_KIB_PER_BOUT * len(half), 'KiB more')

@@ -11,7 +11,7 @@ import sys
 from hosts import PORTS, V4, V6, Stream, build, know_each_other, main, traffic, unbuild
 from lab import ksft
 from lib import roce
-from rocepath_lab import changes, conserved, show
+from rocepath_lab import changes, conserved, show, unreclaimable
 
 FULL = '--full' in sys.argv
 TIMES = 10 if FULL else 1
@@ -40,12 +40,6 @@ def nlfuzz(m, count, what='rocepath', uid=0, seed=1):
 def settings(m):
     """What nobody but an administrator may move."""
     return [{name: value for name, value in row.items() if name not in OWN} for kind in KINDS for row in show(m, kind)]
-
-
-def unreclaimable(m):
-    """KiB that the kernel does not get back by itself."""
-    return next(int(line.split()[1]) for line in m.get('/proc/meminfo').decode().splitlines()
-                if line.startswith('SUnreclaim'))
 
 
 def messages_of_users(a, b, _lab):

@@ -15,7 +15,7 @@ import time
 
 from hosts import PORTS, V4, Stream, build, know_each_other, main, shape, unbuild
 from lab import ksft
-from rocepath_lab import conserved, held, setup, show
+from rocepath_lab import conserved, held, show, unreclaimable
 
 REMOVAL_S = 10
 ROUNDS = 12
@@ -28,10 +28,9 @@ options.add_argument('--seed', type=int, default=1)
 
 
 def memory(m):
-    """KiB that a kernel does not get back by itself."""
+    """What a kernel does not get back, without what it would when asked."""
     m.run('echo 3 >/proc/sys/vm/drop_caches')
-    return next(int(line.split()[1]) for line in m.get('/proc/meminfo').decode().splitlines()
-                if line.startswith('SUnreclaim'))
+    return unreclaimable(m)
 
 
 class Lives:
@@ -97,7 +96,6 @@ class Lives:
     def driver(self):
         """The driver of a port goes: it is hot unplugged, as far as the kernel can tell."""
         name = self.dice.choice(PORTS)
-        nic = PORTS.index(name)
         dev = self.b.run('basename $(readlink -f /sys/class/net/%s/device)' % name).out.strip()
         drv = '/sys/bus/virtio/drivers/virtio_net'
         self.goes_on('echo %s >%s/unbind' % (dev, drv))
@@ -106,7 +104,6 @@ class Lives:
         self.b.poll('ip link show %s' % name, why='%s is back' % name)
         shape(self.b)
         self.goes_on('ip link set %s master rp0' % name)
-        ksft.le(nic, 1)
 
     def namespace(self):
         """A network namespace with a device in it, up, with a key and ports of veth that send, goes."""

@@ -28,7 +28,7 @@ from lab import ksft
 from lib import fabric, roce
 from lib.initrd import TREE
 from racks import PORTS, SETTINGS, V4, join, racks, received, unjoin
-from rocepath_lab import capable, changes, conserved, show
+from rocepath_lab import capable, changes, conserved, show, unreclaimable
 
 FULL = '--full' in sys.argv
 INTERVAL_MS = 10        # of reports: what this lab's clock is good for
@@ -542,7 +542,7 @@ def flaps(r):
     what = fabric.links()[:4] + fabric.fabric_links() + list(fabric.SPINES)
     with joined(r, ROCEPATH):
         before = [identity(m) for m in (r.a, r.b)]
-        memory = [slab(m) for m in (r.a, r.b)]
+        memory = [unreclaimable(m) for m in (r.a, r.b)]
         with Load(r, 8 if FULL else 1) as load:
             for i in range(count):
                 victim = choose.choice(what)
@@ -557,7 +557,7 @@ def flaps(r):
         for m in (r.a, r.b):
             conserved(m)
         after = [identity(m) for m in (r.a, r.b)]
-        grown = [slab(m) - was for m, was in zip((r.a, r.b), memory)]
+        grown = [unreclaimable(m) - was for m, was in zip((r.a, r.b), memory)]
     record('flaps', count, '', 'min')
     record('flaps_cq_errors', load.cq_errors, '0')
     ksft.say('memory of the kernel has grown by %s KiB' % grown)
@@ -569,12 +569,6 @@ def flaps(r):
 def identity(m):
     """All that must not change, whatever happens to paths."""
     return m.gids('rxe0'), m.json('ip -j link show dev rp0')[0]['address']
-
-
-def slab(m):
-    """KiB that the kernel does not get back."""
-    return next(int(line.split()[1]) for line in m.get('/proc/meminfo').decode().splitlines()
-                if line.startswith('SUnreclaim'))
 
 
 # 6: forgeries.
